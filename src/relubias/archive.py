@@ -1,0 +1,92 @@
+"""Records on disk: one ``.npz`` file with the arrays and one JSON text; no pickle.
+
+A file is written beside its destination and then renamed, so that a crash leaves either the old file or the
+new one, never half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.errors import ArgumentError, DataError
+
+FORMAT = 1
+_META = "relubias.json"
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> Path:
+    """Let `write` fill a temporary file beside `path`, flush it to disk and rename it to `path`.
+
+    Raises
+    ------
+    ArgumentError
+        If the folder does not exist or cannot be written, or `path` is a folder.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise ArgumentError(f"{target} is a folder; give the name of a file to write.")
+    if not target.parent.is_dir():
+        raise ArgumentError(
+            f"cannot write {target}: {target.parent} is not a folder; create it or choose another path."
+        )
+    temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}"
+    try:
+        stream = open(temporary, "xb")  # noqa: SIM115 - closed by the with below
+    except OSError as error:
+        raise ArgumentError(f"cannot write {target}: {error.strerror}; choose another path.") from error
+    try:
+        with stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def save_record(
+    path: str | os.PathLike[str], kind: str, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
+) -> Path:
+    """Write `arrays` and the JSON-able `meta` of a record of the given `kind` to one file."""
+    text = json.dumps({"format": FORMAT, "kind": kind, **meta})
+    payload = dict(arrays) | {_META: np.array(text)}
+    return write_atomically(path, lambda stream: np.savez_compressed(stream, allow_pickle=False, **payload))
+
+
+def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read what :func:`save_record` wrote.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it is not a record of this kind.
+    """
+    source = Path(path)
+    try:
+        with np.load(source, allow_pickle=False) as data:
+            arrays = {name: data[name] for name in data.files if name != _META}
+            if _META not in data.files:
+                raise DataError(f"{source} is an .npz file, but not one that relubias saved; it has no record in it.")
+            meta = json.loads(str(data[_META]))
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"cannot read {source} as a saved {kind}: {error}.") from error
+    if meta.get("kind") != kind:
+        raise DataError(f"{source} holds a {meta.get('kind')}, not a {kind}; load it as what it is.")
+    if meta.get("format") != FORMAT:
+        raise DataError(
+            f"{source} was written by another version (format {meta.get('format')}, this one reads {FORMAT})."
+        )
+    return arrays, meta

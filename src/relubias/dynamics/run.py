@@ -1,0 +1,152 @@
+"""The record of one training run, whatever dynamics made it.
+
+A run never loses what it computed: a run that stopped early has its state, its events and a status that says
+why, and :meth:`Run.continue_` takes it on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.errors import ArgumentError, NotAtLimit
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.state import State
+from relubias.status import Status
+
+#: One change of the activation pattern: at this step, in this neuron, this sample went off (−1), came to rest
+#: at zero (0) or came on (+1).
+EVENT = np.dtype([("time", np.int64), ("neuron", np.int32), ("sample", np.int32), ("kind", np.int8)])
+
+#: A label counts as interpolated where |f − y| is at most this fraction of the largest |y|.
+INTERPOLATED = 1e-6
+
+
+class Progress(NamedTuple):
+    """What a progress callback is told."""
+
+    steps: int
+    pattern_changes: int
+    loss: float
+    cost: float
+    budget: float
+
+
+@dataclass(frozen=True, eq=False)
+class Resume:
+    """What gradient descent needs, beyond the state, to go on as if it had never stopped."""
+
+    primal: Array
+    dual: Array
+    logged: NDArray[np.int8]
+    quiet: float
+    cost: float
+    certificate_tried: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training run.
+
+    Attributes
+    ----------
+    problem, network, start : Problem, Network, State
+    step_size : float
+        η.
+    status : Status
+    message : str
+        One sentence that explains the status for this run.
+    state : State
+        Where the run is: the exact limit if `at_limit`, else the last state reached.
+    steps : int
+        Gradient steps taken or exactly leapt over. At the limit: the step from which the pattern is certified.
+    stabilised_at : int or None
+        The step of the last change of pattern, where it is proven that there is none later; else None.
+    pattern_changes : int
+        Number of steps at which the pattern changed.
+    events : ndarray of EVENT
+        The first changes of pattern in order of time; `events_dropped` tells how many later ones are not listed.
+    last_change : ndarray, shape (n_neurons, n_samples), int
+        Step at which each sample last changed its activity in each neuron; 0 if never.
+    dead : dict
+        Neurons without any active sample, and the step at which the last one was lost.
+    at_zero : tuple of (int, int)
+        (neuron, sample) pairs whose pre-activation tends to 0.
+    stable_step : float
+        The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
+    cost : float
+        Work done, in plain-step equivalents; this is what the budget counts.
+    """
+
+    problem: Problem
+    network: Network
+    start: State
+    step_size: float
+    status: Status
+    message: str
+    state: State
+    steps: int
+    stabilised_at: int | None
+    pattern_changes: int
+    events: NDArray[Any]
+    events_dropped: int
+    last_change: NDArray[np.int64]
+    dead: dict[int, int]
+    at_zero: tuple[tuple[int, int], ...]
+    stable_step: float
+    cost: float
+    budget: float
+    resume: Resume | None = field(default=None, repr=False)
+    continuation: Callable[..., Run] | None = field(default=None, repr=False)
+
+    @property
+    def at_limit(self) -> bool:
+        """True where the state is the proven limit."""
+        return self.status.is_limit
+
+    @property
+    def certified(self) -> bool:
+        """The same as `at_limit`."""
+        return self.at_limit
+
+    @property
+    def interpolated(self) -> NDArray[np.bool_]:
+        """Which labels the model fits, to 1e-6 of the largest |label|, shape (n_samples,)."""
+        return np.asarray(np.abs(self.state.residual) <= INTERPOLATED * np.abs(self.problem.labels).max())
+
+    def require_limit(self) -> Run:
+        """Return this run if it is at its certified limit.
+
+        Raises
+        ------
+        NotAtLimit
+            Otherwise; the exception carries the run.
+        """
+        if not self.at_limit:
+            raise NotAtLimit(f"the run has no certified limit (status {self.status}): {self.message}", self)
+        return self
+
+    def continue_(self, *, until: int | None = None, budget: float | None = None) -> Run:
+        """Go on from where this run stopped, as if it had never stopped.
+
+        Parameters
+        ----------
+        until : int or None
+            Total number of steps since the start of this run, not a number of further ones; None is the limit.
+        budget : float, optional
+            Further work allowed, in plain-step equivalents; by default as much as this run was allowed.
+
+        Returns
+        -------
+        Run
+            With all events since the start.
+        """
+        if self.continuation is None:
+            raise ArgumentError("this run cannot be continued.")
+        return self.continuation(self, until=until, budget=budget)

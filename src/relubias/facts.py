@@ -1,0 +1,208 @@
+"""What can be said about a problem before anything is trained.
+
+* **Rank and condition** of K, and the *digits* to which quantities computed from K can be trusted:
+  K squares the condition number of X, and about −log₁₀(ε · cond K) digits survive.
+* **Effective dimension.** For features with covariance spectrum λ, d₂ = ‖λ‖₁²/‖λ‖₂². The paper's regime is
+  n ≪ d₂; the effective dimension of K itself is at most n and says nothing about it. Since E K_ii = ‖λ‖₁ and
+  E K_ij² = ‖λ‖₂² for i ≠ j (independent rows of mean zero), d₂ is estimated by
+
+      d̂₂ = mean(K_ii)² / mean_{i≠j}(K_ij²),
+
+  with a confidence interval by the delete-one jackknife over samples, on the logarithm.
+* **Collisions**: the largest cosine between two samples, samples that coincide, coinciding samples whose
+  labels disagree (no model interpolates those), samples that are zero (every model without bias predicts 0 there).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.special
+
+from relubias.linalg.factor import EPS, GramOperator
+from relubias.linalg.gram import Array
+
+
+class Estimate(NamedTuple):
+    """A number with a confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+
+class Cosine(NamedTuple):
+    """The two samples that point most nearly the same way."""
+
+    value: float
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Facts of one problem.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_features : int or None
+        None where the problem was given by its Gram matrix alone.
+    rank : int
+        Number of eigenvalues of K above n ε λ_max.
+    condition : float
+        Ratio of the largest eigenvalue of K to the smallest one counted in the rank.
+    digits : float
+        Decimal digits to which results computed from K can be trusted, −log₁₀(ε · condition), at least 0.
+    d2_estimate : Estimate or None
+        Effective dimension d₂ of the feature distribution with its interval; None for fewer than 4 nonzero samples.
+    largest_cosine : Cosine or None
+        None for fewer than two nonzero samples.
+    duplicates : tuple of tuple of int
+        Groups of samples that coincide up to rounding.
+    conflicts : tuple of tuple of int
+        Those groups whose labels differ.
+    zero_rows : tuple of int
+    label_counts : dict
+        Number of ``positive``, ``negative`` and ``zero`` labels.
+    """
+
+    n_samples: int
+    n_features: int | None
+    rank: int
+    condition: float
+    digits: float
+    d2_estimate: Estimate | None
+    largest_cosine: Cosine | None
+    duplicates: tuple[tuple[int, ...], ...]
+    conflicts: tuple[tuple[int, ...], ...]
+    zero_rows: tuple[int, ...]
+    label_counts: dict[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All facts as JSON-able values; an infinite interval end is None."""
+        estimate = self.d2_estimate
+        cosine = self.largest_cosine
+        return {
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "rank": self.rank,
+            "condition": self.condition if np.isfinite(self.condition) else None,
+            "digits": self.digits,
+            "d2_estimate": None
+            if estimate is None
+            else {key: _finite(value) for key, value in estimate._asdict().items()},
+            "largest_cosine": None if cosine is None else cosine._asdict(),
+            "duplicates": [list(group) for group in self.duplicates],
+            "conflicts": [list(group) for group in self.conflicts],
+            "zero_rows": list(self.zero_rows),
+            "label_counts": dict(self.label_counts),
+        }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def facts_of(operator: GramOperator, labels: Array, n_features: int | None) -> Facts:
+    """Collect the facts of the problem with this K and these labels."""
+    gram = operator.gram
+    spectrum = operator.spectrum
+    rank = operator.rank
+    condition = float(spectrum[-1] / spectrum[-rank]) if rank else float("inf")
+    duplicates = duplicate_groups(gram)
+    return Facts(
+        n_samples=len(labels),
+        n_features=n_features,
+        rank=rank,
+        condition=condition,
+        digits=max(0.0, -float(np.log10(EPS * condition))) if rank else 0.0,
+        d2_estimate=estimate_d2(gram),
+        largest_cosine=largest_cosine(gram),
+        duplicates=duplicates,
+        conflicts=tuple(group for group in duplicates if np.ptp(labels[list(group)]) > 0),
+        zero_rows=tuple(int(i) for i in np.flatnonzero(np.diagonal(gram) == 0)),
+        label_counts={
+            "positive": int(np.count_nonzero(labels > 0)),
+            "negative": int(np.count_nonzero(labels < 0)),
+            "zero": int(np.count_nonzero(labels == 0)),
+        },
+    )
+
+
+def estimate_d2(gram: Array, confidence: float = 0.95) -> Estimate | None:
+    """Estimate d₂ = ‖λ‖₁²/‖λ‖₂² of the feature distribution from one Gram matrix.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (n, n)
+    confidence : float
+        Coverage of the interval. It is a jackknife interval: its coverage is approximate, and it presumes
+        independent samples of mean zero.
+
+    Returns
+    -------
+    Estimate or None
+        None for fewer than 4 samples or where all samples are zero. The upper end is infinite where all
+        samples are orthogonal.
+    """
+    n = gram.shape[0]
+    diagonal = np.diagonal(gram)
+    scale = float(diagonal.max(initial=0.0))
+    if n < 4 or scale == 0.0:
+        return None
+    squares = (gram / scale) ** 2
+    np.fill_diagonal(squares, 0.0)
+    rows = squares.sum(axis=1)
+    total, trace = float(rows.sum()), float(diagonal.sum() / scale)
+
+    def d2(trace: Any, total: Any, n: int) -> Any:
+        with np.errstate(divide="ignore"):
+            return np.square(trace / n) / (total / (n * (n - 1)))
+
+    if total == 0.0:
+        return Estimate(float("inf"), float("inf"), float("inf"), confidence)
+    value = float(d2(trace, total, n))
+    left_out = np.log(np.maximum(d2(trace - diagonal / scale, total - 2.0 * rows, n - 1), np.finfo(float).tiny))
+    if not np.all(np.isfinite(left_out)):
+        return Estimate(value, 0.0, float("inf"), confidence)
+    spread = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
+    half = float(scipy.special.stdtrit(n - 1, 0.5 + confidence / 2)) * spread
+    with np.errstate(over="ignore"):
+        return Estimate(value, value * float(np.exp(-half)), value * float(np.exp(half)), confidence)
+
+
+def largest_cosine(gram: Array) -> Cosine | None:
+    """Find the two nonzero samples with the largest cosine x_iᵀx_j/(‖x_i‖‖x_j‖)."""
+    norms = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    nonzero = np.flatnonzero(norms > 0)
+    if len(nonzero) < 2:
+        return None
+    cosines = gram[np.ix_(nonzero, nonzero)] / norms[nonzero][:, None] / norms[nonzero]
+    np.fill_diagonal(cosines, -np.inf)
+    first, second = sorted(divmod(int(np.argmax(cosines)), len(nonzero)))
+    return Cosine(min(1.0, float(cosines[first, second])), int(nonzero[first]), int(nonzero[second]))
+
+
+def duplicate_groups(gram: Array) -> tuple[tuple[int, ...], ...]:
+    """Group the samples that coincide: ‖x_i − x_j‖² = K_ii + K_jj − 2 K_ij is zero up to rounding.
+
+    Zero samples are not duplicates of each other; they are listed as zero rows.
+    """
+    n = gram.shape[0]
+    diagonal = np.diagonal(gram)
+    distances = diagonal[:, None] + diagonal - 2.0 * gram
+    same = distances <= 16 * EPS * (diagonal[:, None] + diagonal)
+    same &= (diagonal > 0)[:, None] & (diagonal > 0)
+    groups: list[tuple[int, ...]] = []
+    seen = np.zeros(n, dtype=bool)
+    for i in np.flatnonzero(np.count_nonzero(same, axis=1) > 1):
+        if not seen[i]:
+            members = np.flatnonzero(same[i] & ~seen)
+            seen[members] = True
+            if len(members) > 1:
+                groups.append(tuple(int(j) for j in members))
+    return tuple(groups)

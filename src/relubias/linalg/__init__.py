@@ -1,0 +1,1 @@
+"""Floor 0: the linear algebra of Gram matrices."""

@@ -1,0 +1,82 @@
+"""The model: one hidden layer with fixed output signs.
+
+f(x) = Σ_k s_k σ(w_kᵀ x),      s_k ∈ {+1, −1},  k = 1 … m
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from relubias.activations import RELU, Activation
+from relubias.activations import activation as activation_named
+from relubias.errors import ArgumentError
+from relubias.linalg.gram import Array
+
+
+@dataclass(frozen=True)
+class Network:
+    """A hidden layer whose output weights are fixed signs.
+
+    Attributes
+    ----------
+    signs : tuple of int
+        s_k ∈ {+1, −1}, one a neuron.
+    activation : Activation
+        σ; the ReLU by default.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no neuron, or a sign is neither +1 nor −1.
+    """
+
+    signs: tuple[int, ...]
+    activation: Activation = RELU
+
+    def __post_init__(self) -> None:
+        if not self.signs:
+            raise ArgumentError("a network needs at least one neuron; give signs such as [+1] or [+1, -1].")
+        for sign in self.signs:
+            if sign not in (1, -1):
+                raise ArgumentError(f"output sign {sign!r} is neither +1 nor -1.")
+
+    @classmethod
+    def single(cls, *, sign: int = 1, activation: str | Activation = "relu") -> Network:
+        """One neuron of the given sign."""
+        return cls((int(sign),), activation_named(activation))
+
+    @classmethod
+    def pair(cls, *, activation: str | Activation = "relu") -> Network:
+        """Two neurons with signs +1 and −1."""
+        return cls((1, -1), activation_named(activation))
+
+    @classmethod
+    def of_signs(cls, signs: Iterable[int], *, activation: str | Activation = "relu") -> Network:
+        """One neuron for each sign in `signs`."""
+        return cls(tuple(int(sign) for sign in signs), activation_named(activation))
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons m."""
+        return len(self.signs)
+
+    @property
+    def output_weights(self) -> Array:
+        """The signs as an array of floats, shape (m,)."""
+        return np.array(self.signs, dtype=np.float64)
+
+    def output(self, primal: Array) -> Array:
+        """Return f from pre-activations β of shape (m, p): Σ_k s_k σ(β_k), shape (p,)."""
+        return self.output_weights @ self.activation.value(primal)
+
+    def __str__(self) -> str:
+        names = {
+            (1,): "one positive neuron",
+            (-1,): "one negative neuron",
+            (1, -1): "a pair of neurons (+, −)",
+        }
+        signs = ", ".join("+" if sign > 0 else "−" for sign in self.signs)
+        return names.get(self.signs, f"{self.n_neurons} neurons ({signs})")

@@ -1,0 +1,163 @@
+"""A state of the network, seen from the data: primal and dual coefficients.
+
+    β_k = X w_k   (primal),      w_k = Xᵀα_k + w_k^⊥   (dual),      β_k = K α_k,
+    active:  D_k = 1[β_k > 0],   f = Σ_k s_k σ(β_k),   residual r = f − y,   loss L = ½‖r‖².
+
+The dual coefficients are those of least Euclidean length, α = K⁺β; for singular K others give the same
+weights. The part w^⊥ outside the span of the samples is never moved by gradient descent; only its norm matters here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relubias.errors import ArgumentError, DataError
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Weights of a network on a problem, in primal and dual coefficients.
+
+    Attributes
+    ----------
+    problem : Problem
+    network : Network
+    dual : ndarray, shape (n_neurons, n_samples)
+        α, in the units of weight per feature.
+    primal : ndarray, shape (n_neurons, n_samples)
+        β = Kα, in label units.
+    orthogonal_norms : ndarray, shape (n_neurons,)
+        ‖w_k^⊥‖.
+    orthogonal : ndarray, shape (n_neurons, n_features), or None
+        w^⊥ itself, where it is nonzero and at hand.
+    """
+
+    problem: Problem
+    network: Network
+    dual: Array
+    primal: Array
+    orthogonal_norms: Array
+    orthogonal: Array | None = None
+
+    @classmethod
+    def from_dual(cls, problem: Problem, network: Network, dual: ArrayLike) -> State:
+        """The state with weights w_k = Xᵀα_k.
+
+        Parameters
+        ----------
+        dual : array_like, shape (n_neurons, n_samples); (n_samples,) for one neuron
+        """
+        coefficients = _shaped(dual, (network.n_neurons, problem.n_samples), "dual")
+        primal = problem.operator.matvec(coefficients.T).T
+        return cls(problem, network, problem.operator.project(coefficients), primal, np.zeros(network.n_neurons))
+
+    @classmethod
+    def from_weights(cls, problem: Problem, network: Network, weights: ArrayLike) -> State:
+        """The state with the given weights, split into the span of the samples and the rest.
+
+        Parameters
+        ----------
+        weights : array_like, shape (n_neurons, n_features); (n_features,) for one neuron
+
+        Raises
+        ------
+        DataError
+            If the problem has no features.
+        ArgumentError
+            If the shape is wrong or an entry is not finite.
+        """
+        if problem.features is None:
+            raise DataError("this problem was given by its Gram matrix; give dual coefficients instead of weights.")
+        matrix = _shaped(weights, (network.n_neurons, int(problem.n_features or 0)), "weights")
+        primal = problem.cross_gram(matrix)
+        dual = problem.operator.pseudo_solve(primal)
+        rest = matrix - problem.weights_of(dual)
+        norms = np.linalg.norm(rest, axis=1)
+        # What is left of weights inside the span is rounding, not an orthogonal part.
+        inside = norms <= 1e-7 * np.linalg.norm(matrix, axis=1)
+        rest[inside], norms[inside] = 0.0, 0.0
+        return cls(problem, network, dual, primal, norms, rest if np.any(norms) else None)
+
+    @property
+    def pattern(self) -> NDArray[np.bool_]:
+        """D: which samples are active in which neuron, shape (n_neurons, n_samples)."""
+        return np.asarray(self.primal > 0)
+
+    @property
+    def predictions(self) -> Array:
+        """f at the samples, shape (n_samples,)."""
+        return self.network.output(self.primal)
+
+    @property
+    def residual(self) -> Array:
+        """r = f − y, shape (n_samples,)."""
+        return self.predictions - self.problem.labels
+
+    @property
+    def loss(self) -> float:
+        """L = ½‖r‖²."""
+        return 0.5 * float(self.residual @ self.residual)
+
+    @cached_property
+    def norms(self) -> Array:
+        """‖w_k‖, shape (n_neurons,), the orthogonal part included."""
+        inside = np.einsum("kn,kn->k", self.dual, self.problem.operator.matvec(self.dual.T).T)
+        return np.asarray(np.sqrt(np.maximum(inside, 0.0) + self.orthogonal_norms**2))
+
+    @property
+    def norm(self) -> float:
+        """‖W‖_F over all neurons."""
+        return float(np.linalg.norm(self.norms))
+
+    @property
+    def orthogonal_norm(self) -> float:
+        """‖W^⊥‖_F, the part that training never moves."""
+        return float(np.linalg.norm(self.orthogonal_norms))
+
+    @property
+    def output_weights(self) -> Array:
+        """The output weight of each neuron, shape (n_neurons,)."""
+        return self.network.output_weights
+
+    def weights(self) -> Array:
+        """Return W, shape (n_neurons, n_features).
+
+        Raises
+        ------
+        DataError
+            If the problem has no features, or the orthogonal part is known by its norm only.
+        """
+        inside = self.problem.weights_of(self.dual)
+        if self.orthogonal is not None:
+            return inside + self.orthogonal
+        if self.orthogonal_norm > 0:
+            raise DataError("the part of the weights outside the span of the samples is known by its norm only.")
+        return inside
+
+    def predict(self, features: Any) -> Array:
+        """Return f at new points, shape (n_new,), from their features, shape (n_new, n_features)."""
+        primal = self.dual @ self.problem.cross_gram(features).T
+        if self.orthogonal is not None:
+            primal = primal + np.asarray(features @ self.orthogonal.T).T
+        return self.network.output(primal)
+
+
+def _shaped(values: ArrayLike, shape: tuple[int, int], what: str) -> Array:
+    array = np.array(values, dtype=np.float64)
+    if array.ndim == 1 and shape[0] == 1:
+        array = array[None, :]
+    if array.shape != shape:
+        raise ArgumentError(
+            f"{what} must have shape {shape} (neurons, entries); the given array has shape {array.shape}."
+        )
+    if not np.all(np.isfinite(array)):
+        raise ArgumentError(f"{what} must be finite numbers.")
+    return array
