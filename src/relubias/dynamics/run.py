@@ -46,7 +46,7 @@ class Resume:
     dual: Array
     logged: NDArray[np.int8]
     quiet: float
-    cost: float
+    flops: float
     certificate_tried: bool
 
 
