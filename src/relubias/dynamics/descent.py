@@ -6,8 +6,8 @@ run in n-vectors (:mod:`~relubias.dynamics.stepping`), leapt over where the patt
 (:mod:`~relubias.dynamics.leaping`) and ended by a certificate (:mod:`~relubias.dynamics.certificates`).
 
 **Cost rule.** Plain steps while the pattern changes often; once the steps since the last change have cost as many
-flops as a certificate, try it; once they have cost as many as an eigendecomposition, leap. At most about twice the work of the better
-of the two is done, and since flops are counted, never seconds, a run is the same run on a busy machine.
+flops as a certificate, try it; once they have cost as many as an eigendecomposition, leap. At most about twice the work
+of the better of the two is done, and since flops are counted, never seconds, a run is the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from relubias import step_sizes
 from relubias.dynamics import certificates
+from relubias.dynamics.cycles import RESTING, Cycle, cycle_of
 from relubias.dynamics.leaping import INFINITY, Leap, curvature
 from relubias.dynamics.run import INTERPOLATED, Progress, Run
 from relubias.dynamics.stepping import Iterate
@@ -38,7 +39,7 @@ CHUNK_FLOPS = 1e8
 #: Steps are integers below this bound.
 LONGEST = 10**18
 #: Work beyond arithmetic of one certificate and one leap, in flops: calls, allocations, small products.
-_CERTIFICATE_OVERHEAD, _LEAP_OVERHEAD = 2e6, 1e7
+_CERTIFICATE_OVERHEAD, _LEAP_OVERHEAD = 5e5, 2e6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,7 @@ def gradient_descent(
     until : int or None
         Number of steps, up to 1e18; None is the exact limit.
     budget : float
-        Work allowed, in plain-step equivalents (2 n² m flops each); steps leapt over cost next to nothing.
+        Work allowed, in equivalents of a plain step with all samples active; steps leapt over cost next to nothing.
     progress : callable, optional
         Called with a :class:`~relubias.dynamics.run.Progress` every few hundredths of a second of work.
 
@@ -128,9 +129,7 @@ def continue_run(
         )
     iterate = Iterate.begin(run.start, run.step_size)
     iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change)
-    allowed = iterate.flops / _step_flops(run.problem, run.network) + (
-        run.budget if budget is None else _checked_budget(budget)
-    )
+    allowed = run.cost + (run.budget if budget is None else _checked_budget(budget))
     return _Descent(run.problem, run.network, run.start, iterate, allowed, progress).run(until)
 
 
@@ -145,10 +144,6 @@ def _checked_budget(budget: float) -> float:
     return float(budget)
 
 
-def _step_flops(problem: Problem, network: Network) -> float:
-    return 2.0 * problem.n_samples**2 * network.n_neurons
-
-
 @dataclass
 class _End:
     """How the loop ended."""
@@ -158,6 +153,7 @@ class _End:
     primal: Array | None = None
     dual: Array | None = None
     at_rest: NDArray[np.intp] | None = None
+    cycle: Cycle | None = None
 
 
 class _Descent:
@@ -173,9 +169,12 @@ class _Descent:
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.problem, self.network, self.start, self.iterate, self.budget = problem, network, start, iterate, budget
-        self.progress = progress
+        # Imported here because it brings numba with it.
+        from relubias.dynamics import kernel
+
+        self.progress, self.kernel = progress, kernel
         n = float(problem.n_samples)
-        self.unit = _step_flops(problem, network)
+        self.unit = kernel.full_step_flops(problem.n_samples, network.n_neurons)
         self.certificate_flops = n**3 / 3 + 16 * network.n_neurons * n**2 + _CERTIFICATE_OVERHEAD
         self.leap_flops = (9 + 2 * network.n_neurons) * n**3 + _LEAP_OVERHEAD
 
@@ -197,9 +196,7 @@ class _Descent:
 
     def turn(self, until: int | None) -> _End | None:
         """Do one chunk of plain steps, and a certificate or a leap where the cost rule says so."""
-        from relubias.dynamics import kernel
-
-        it = self.iterate
+        it, kernel = self.iterate, self.kernel
         if until is not None and it.steps >= until:
             return _End(Status.REACHED, f"step {it.steps} is reached; this is not the limit.")
         left = self.budget * self.unit - it.flops
@@ -215,6 +212,8 @@ class _Descent:
             return self.frozen(until)
         if reason == kernel.DIVERGED:
             return _End(Status.DIVERGED, self.too_large("the iterates grow without bound"))
+        if reason == kernel.RETURNED:
+            return self.returned(until)
         if reason == kernel.QUIET:
             if until is None and not it.certificate_tried:
                 return self.certify()
@@ -242,9 +241,8 @@ class _Descent:
             limit = certificates.limit_by_modes(it, leap)
             return self.at_limit(limit.primal, limit.dual, outlook.at_rest)
         if outlook.quiet_until > 0:
-            it.primal = np.ascontiguousarray(leap.primal_at(outlook.quiet_until))
-            it.dual = np.ascontiguousarray(leap.dual_at(outlook.quiet_until))
-            it.steps += int(outlook.quiet_until)
+            ahead = outlook.quiet_until
+            it.move_to(leap.primal_at(ahead), leap.dual_at(ahead), int(ahead))
         elif until is None:
             limit = certificates.limit_by_modes(it, leap)
             if bool(limit.frozen.all()):
@@ -252,6 +250,24 @@ class _Descent:
             if bool(np.all(np.abs(limit.primal - it.primal) <= leap.margin(INFINITY) + it.zero)):
                 return self.converged(limit)
         return None
+
+    def returned(self, until: int | None) -> _End | None:
+        """An earlier state has come back bit by bit, so that the recursion repeats for ever."""
+        it = self.iterate
+        period = it.steps - it.anchor_steps
+        if until is not None:
+            # Whole periods change nothing; the rest is stepped.
+            it.steps += (until - it.steps) // period * period
+            it.anchor_steps = it.steps
+            return None
+        found = cycle_of(it, period)
+        if found.amplitude <= RESTING:
+            return self.leap(None) or self.converged(certificates.limit_by_modes(it, Leap.of(it)))
+        message = (
+            f"from step {it.steps - period} on, the same {period} states repeat for ever, so there is no limit; "
+            "a smaller step may have one."
+        )
+        return _End(Status.CYCLING, message, cycle=found)
 
     def frozen(self, until: int | None) -> _End:
         """Nothing is active: no gradient, no further step."""
@@ -347,6 +363,7 @@ class _Descent:
             cost=it.flops / self.unit,
             budget=self.budget,
             resume=it.resume(),
+            cycle=end.cycle,
             continuation=continue_run,
         )
 

@@ -32,8 +32,17 @@ except ImportError:
         return function
 
 
-# Why the loop came back: all steps done, quiet for long enough, nothing active, event buffer full, overflow.
-STEPS, QUIET, FROZEN, EVENTS, DIVERGED = 0, 1, 2, 3, 4
+# Why the loop came back: all steps done, quiet for long enough, nothing active, event buffer full, overflow,
+# an earlier state has returned bit by bit.
+STEPS, QUIET, FROZEN, EVENTS, DIVERGED, RETURNED = 0, 1, 2, 3, 4, 5
+
+#: What a step costs beyond its products with columns of K, in flops: for each entry of β, and in all.
+ENTRY_FLOPS, STEP_FLOPS = 10.0, 100.0
+
+
+def full_step_flops(n_samples: int, n_neurons: int) -> float:
+    """Cost of a plain step with every sample active, in flops: the unit in which budgets are counted."""
+    return n_neurons * n_samples * (2.0 * n_samples + ENTRY_FLOPS) + STEP_FLOPS
 
 
 @compiled
@@ -56,6 +65,16 @@ def subtract_columns(gram: Array, columns: NDArray[np.int64], moves: Array, n_co
 
 
 @compiled
+def same_bits(one: Array, other: Array) -> bool:
+    """True where two arrays of equal shape hold the same numbers; leaves at the first difference."""
+    for k in range(one.shape[0]):
+        for i in range(one.shape[1]):
+            if one[k, i] != other[k, i]:
+                return False
+    return True
+
+
+@compiled
 def advance(
     gram: Array,
     labels: Array,
@@ -68,17 +87,20 @@ def advance(
     zero: Array,
     divergence: float,
     events: NDArray[np.int64],
+    anchor: Array,
+    anchor_time: int,
     time: int,
     max_steps: int,
     quiet: float,
     limits: Array,
     limit: float,
-) -> tuple[int, int, int, int, float, float]:
+) -> tuple[int, int, int, int, float, float, int]:
     """Take up to `max_steps` steps in place.
 
-    Returns steps taken, reason, number of events, number of steps with a change, quiet flops, flops.
+    Returns steps taken, reason, number of events, number of steps with a change, quiet flops, flops,
+    time of the anchor.
     `limit` is the quiet limit to begin with; `limits` holds the first and the second one; a change brings back
-    the first.
+    the first. `anchor` is an earlier state, renewed at doubling times (Brent's cycle detection).
     """
     n_neurons, n = primal.shape
     residual = np.empty(n)
@@ -106,7 +128,7 @@ def advance(
             subtract_columns(gram, columns, moves, n_columns, primal[k])
             n_active += n_columns
         if n_active == 0:
-            return done, FROZEN, n_events, n_changes, quiet, flops
+            return done, FROZEN, n_events, n_changes, quiet, flops, anchor_time
         done += 1
         changed = False
         finite = True
@@ -124,7 +146,7 @@ def advance(
                     changed = True
                 if not abs(value) < divergence:
                     finite = False
-        step_flops = 2.0 * n * n_active
+        step_flops = 2.0 * n * n_active + ENTRY_FLOPS * n_neurons * n + STEP_FLOPS
         flops += step_flops
         quiet += step_flops
         if changed:
@@ -132,9 +154,14 @@ def advance(
             quiet = 0.0
             limit = limits[0]
         if not finite:
-            return done, DIVERGED, n_events, n_changes, quiet, flops
+            return done, DIVERGED, n_events, n_changes, quiet, flops, anchor_time
+        if same_bits(primal, anchor):
+            return done, RETURNED, n_events, n_changes, quiet, flops, anchor_time
+        if time + done >= 2 * anchor_time:
+            anchor[:, :] = primal
+            anchor_time = time + done
         if quiet >= limit:
-            return done, QUIET, n_events, n_changes, quiet, flops
+            return done, QUIET, n_events, n_changes, quiet, flops, anchor_time
         if n_events > capacity:
-            return done, EVENTS, n_events, n_changes, quiet, flops
-    return done, STEPS, n_events, n_changes, quiet, flops
+            return done, EVENTS, n_events, n_changes, quiet, flops, anchor_time
+    return done, STEPS, n_events, n_changes, quiet, flops, anchor_time

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.dynamics.cycles import Cycle
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
 from relubias.network import Network
@@ -80,6 +81,8 @@ class Run:
         (neuron, sample) pairs whose pre-activation tends to 0.
     stable_step : float
         The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
+    cycle : Cycle or None
+        The states that repeat, where the status is cycling.
     cost : float
         Work done, in plain-step equivalents; this is what the budget counts.
     """
@@ -102,6 +105,7 @@ class Run:
     stable_step: float
     cost: float
     budget: float
+    cycle: Cycle | None = None
     resume: Resume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
 

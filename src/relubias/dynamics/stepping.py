@@ -13,7 +13,7 @@ so that no change of pattern is reported that rounding alone could have made. σ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Iterate:
         Work done so far.
     certificate_tried : bool
         Whether the cheap certificate has been tried since the last change.
+    anchor, anchor_steps
+        An earlier state and its step; a state that returns to it bit by bit repeats for ever.
     """
 
     operator: GramOperator
@@ -64,6 +66,8 @@ class Iterate:
     last_change: NDArray[np.int64]
     zero: Array
     divergence: float
+    anchor: Array
+    anchor_steps: int = 0
     steps: int = 0
     quiet: float = 0.0
     flops: float = 0.0
@@ -72,6 +76,9 @@ class Iterate:
     events: list[NDArray[Any]] = field(default_factory=list)
     listed: int = 0
     dropped: int = 0
+
+    def __post_init__(self) -> None:
+        self._buffer = np.empty((BUFFER + self.primal.size, 4), dtype=np.int64)
 
     @classmethod
     def begin(cls, start: State, step_size: float) -> Iterate:
@@ -92,6 +99,7 @@ class Iterate:
             last_change=np.zeros(start.primal.shape, dtype=np.int64),
             zero=zero,
             divergence=DIVERGENCE * largest,
+            anchor=np.array(start.primal, order="C"),
         )
 
     @property
@@ -120,9 +128,8 @@ class Iterate:
         """
         from relubias.dynamics import kernel
 
-        buffer = np.zeros((BUFFER + self.primal.size, 4), dtype=np.int64)
         limit = limits[1] if self.certificate_tried else limits[0]
-        done, reason, n_events, changes, self.quiet, flops = kernel.advance(
+        done, reason, n_events, changes, self.quiet, flops, self.anchor_steps = kernel.advance(
             self.operator.gram,
             self.labels,
             self.signs,
@@ -133,7 +140,9 @@ class Iterate:
             self.last_change,
             self.zero,
             self.divergence,
-            buffer,
+            self._buffer,
+            self.anchor,
+            self.anchor_steps,
             self.steps,
             max_steps,
             self.quiet,
@@ -145,8 +154,26 @@ class Iterate:
         self.changes += changes
         if changes:
             self.certificate_tried = False
-        self._list_events(buffer[:n_events])
+        self._list_events(self._buffer[:n_events])
         return int(reason)
+
+    def copy(self) -> Iterate:
+        """An independent iterate at the same state, with no events of its own."""
+        return replace(
+            self,
+            primal=self.primal.copy(),
+            dual=self.dual.copy(),
+            logged=self.logged.copy(),
+            last_change=self.last_change.copy(),
+            anchor=self.anchor.copy(),
+            events=[],
+        )
+
+    def move_to(self, primal: Array, dual: Array, steps: int) -> None:
+        """Leap to the given state, `steps` steps on, without a change of pattern on the way."""
+        self.primal, self.dual = np.ascontiguousarray(primal), np.ascontiguousarray(dual)
+        self.steps += steps
+        self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
     def _list_events(self, rows: NDArray[np.int64]) -> None:
         kept = rows[: max(0, LISTED_EVENTS - self.listed)]
@@ -187,3 +214,4 @@ class Iterate:
         self.quiet, self.flops, self.certificate_tried = saved.quiet, saved.flops, saved.certificate_tried
         self.steps, self.changes, self.last_change = steps, changes, last_change.copy()
         self.events, self.listed, self.dropped = [events], len(events), dropped
+        self.anchor, self.anchor_steps = self.primal.copy(), steps
