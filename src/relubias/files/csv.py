@@ -10,7 +10,7 @@ import contextlib
 import csv
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from relubias.errors import DataError
@@ -51,21 +51,24 @@ def read_csv(path: str | os.PathLike[str], target: str | int | None) -> Table:
     return _table(header, body, dialect, target)
 
 
-def _records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
+def _records(lines: Iterator[str], dialect: Dialect) -> Iterator[Record]:
     """Split lines into cells, skipping blank ones."""
-    reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise DataError(
-                f"line {line} cannot be split into cells ({error}); check its quotation marks and its line end."
-            ) from None
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            yield line, cells
+    number = 1
+    for line in lines:
+        first, number = number, number + 1
+        if '"' not in line:  # twice as fast as the general way
+            cells = line.rstrip("\r\n").split(dialect.delimiter)
+        else:
+            reader = csv.reader(itertools.chain([line], lines), delimiter=dialect.delimiter, strict=True)
+            try:
+                cells = next(reader)
+            except csv.Error as error:
+                raise DataError(
+                    f"line {first} cannot be split into cells ({error}); check its quotation marks."
+                ) from None
+            number = first + reader.line_num
+        if len(cells) > 1 or cells[0].strip():
+            yield first, cells
 
 
 def _table(header: Header, body: Body, dialect: Dialect, target: str | int | None) -> Table:

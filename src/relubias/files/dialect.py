@@ -76,7 +76,8 @@ def dialect_of(lines: Sequence[str]) -> Dialect:
     bare = [_QUOTED.sub("", line).rstrip("\r\n") for line in lines if line.strip()]
     # The first line does not vote where there are others: R writes no name above the column of row names.
     voters = bare[1:] or bare
-    steady = [mark for mark in DELIMITERS if mark in bare[0] and len({line.count(mark) for line in voters}) == 1]
+    present = [mark for mark in DELIMITERS if mark in bare[0] and mark in voters[0]]
+    steady = [mark for mark in present if len({line.count(mark) for line in voters}) == 1]
     delimiter = steady[0] if steady else max(DELIMITERS, key=bare[0].count)
     if delimiter not in bare[0]:
         raise DataError(
