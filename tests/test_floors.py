@@ -25,6 +25,7 @@ FLOORS = {
     "references": 3,
     "starts": 2,
     "step_sizes": 2,
+    "wording": 2,
     "files": 2,
     "sampling": 2,
     "network": 1,
@@ -76,8 +77,8 @@ def imported_rooms(path: Path, module: tuple[str, ...], package: str) -> list[tu
     rooms = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-            rooms += [(node.lineno, name[1] if len(name) > 1 else FACE) for name in names if name[0] == package]
+            parts = [alias.name.split(".") for alias in node.names]
+            rooms += [(node.lineno, part[1] if len(part) > 1 else FACE) for part in parts if part[0] == package]
         elif isinstance(node, ast.ImportFrom):
             base = (node.module or "").split(".") if node.module else []
             if node.level:

@@ -29,7 +29,7 @@ NOT_OUR_WORD = {
 NOUNS = ["problem", "network", "start", "run", "reference", "state"]
 #: First arguments of constructors and methods, and the one number that a step size in natural units is about.
 SUBJECTS = {
-    *("path", "features", "gram", "labels", "weights", "dual", "primal", "signs", "arrays", "meta"),
+    *("path", "features", "gram", "labels", "weights", "dual", "primal", "signs", "arrays", "meta", "values"),
     *("index", "fraction", "step_size"),
 }
 
