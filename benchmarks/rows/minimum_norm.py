@@ -29,7 +29,7 @@ def measure() -> Iterator[Row]:
     def ours() -> Array:
         # A fresh problem each time: what one solve leaves in it must not help the next.
         problem = relubias.Problem(gram=gram, labels=labels)
-        return relubias.minimum_norm(problem, relubias.Network.single()).state.dual[0]
+        return np.asarray(relubias.minimum_norm(problem, relubias.Network.single()).state.dual[0])
 
     for name, solve in (("quadprog", by_quadprog), ("clarabel", by_clarabel)):
         rival = partial(solve, gram, labels)
