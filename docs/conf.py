@@ -24,9 +24,11 @@ exclude_patterns = ["_build"]
 autodoc_typehints = "none"  # the docstrings say types and shapes in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+_public = "|".join(relubias._MODULES)
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|scipy|enum|collections)\..*"),  # documented elsewhere
-    ("py:mod", rf"relubias\.(?!{'|'.join(relubias._MODULES)}).*"),  # inner modules are named, not documented
+    ("py:mod", rf"relubias\.(?!({_public})$).*"),  # inner modules and what is in them are named, not documented
+    ("py:.*", rf"relubias\.(?!({_public})\.)[a-z_]+\..*"),
 ]
 
 
