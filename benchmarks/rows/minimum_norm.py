@@ -42,7 +42,8 @@ def by_quadprog(gram: Array, labels: Array) -> Array:
     import quadprog
 
     constraints = -np.eye(len(labels))[:, labels <= 0]
-    return np.asarray(quadprog.solve_qp(gram, np.maximum(labels, 0.0), constraints)[0])
+    bounds = np.zeros(constraints.shape[1])
+    return np.asarray(quadprog.solve_qp(gram, np.maximum(labels, 0.0), constraints, bounds)[0])
 
 
 def by_clarabel(gram: Array, labels: Array) -> Array:
