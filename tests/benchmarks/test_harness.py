@@ -106,6 +106,22 @@ def test_the_command_runs_the_rows_that_are_asked_for(
     assert output.read_text(encoding="utf-8") == printed
 
 
+def test_a_row_that_fails_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken_row.py").write_text("def measure():\n    raise ValueError('no root')\n")
+    (tmp_path / "sound_row.py").write_text(
+        "from benchmarks.harness import ceiling\n"
+        "def measure():\n    yield ceiling('sound', lambda: None, at_most=9.0)\n"
+    )
+    monkeypatch.setattr(benchmarks.rows, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    assert command.main() == 1
+    printed = capsys.readouterr().out
+    assert "| sound" in printed
+    assert "Failed: broken_row: ValueError: no root" in printed
+
+
 def test_an_unknown_row_is_refused_with_the_known_ones(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
