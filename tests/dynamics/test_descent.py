@@ -88,16 +88,22 @@ def test_a_certified_limit_equals_a_long_plain_run(n: int, d: int, seed: int) ->
     assert (changes[-1] if changes else 0) == run.stabilised_at
 
 
-def test_events_are_those_of_plain_descent_on_an_ill_conditioned_problem() -> None:
-    problem = ill_conditioned(condition=1e6)
+@pytest.mark.parametrize("seed", [2, 3, 5])
+def test_leaps_find_late_events_where_plain_descent_has_them(seed: int) -> None:
+    """Spectra-like samples and labels ≥ 0: a few changes, the last after 10⁴ … 10⁶ steps."""
+    samples = ill_conditioned(condition=1e5, seed=seed)
+    labels = np.where(np.arange(28) % 9 == 4, 0.0, np.abs(samples.labels))
+    problem = Problem.from_features(samples.features, labels)
     start = start_of(problem)
     run = gradient_descent(problem, ONE, start).require_limit()
-    assert run.steps > 20 * run.cost, "this problem is meant to be leapt over"
+    assert run.stabilised_at is not None
+    assert run.steps > 2 * run.cost, "this problem is meant to be leapt over"
     primal, changes = gram_descent(
-        problem.gram, problem.labels, start.primal[0].copy(), run.step_size, int(run.stabilised_at or 0) + 1000
+        problem.gram, problem.labels, start.primal[0].copy(), run.step_size, run.stabilised_at + 100
     )
     assert changes == sorted(set(run.events["time"].tolist()))
-    assert np.array_equal(primal > 0, run.state.pattern[0])
+    settled = np.setdiff1d(np.arange(28), [i for _, i in run.at_zero])
+    assert np.array_equal((primal > 0)[settled], run.state.pattern[0][settled])
 
 
 @pytest.mark.parametrize("make", [ill_conditioned, nearly_equal_rows, no_positive_label, lambda: random_problem(9, 5, 3)])
@@ -153,7 +159,8 @@ def test_two_pieces_with_leaps_equal_one_to_rounding(first: int, second: int, se
     start = start_of(problem)
     whole = gradient_descent(problem, ONE, start, until=first + second)
     pieces = gradient_descent(problem, ONE, start, until=first).continue_(until=first + second)
-    assert whole.steps == pieces.steps == first + second
+    assert whole.steps == pieces.steps
+    assert whole.at_limit or whole.steps == first + second
     assert_close(whole.state.primal, pieces.state.primal, relative=1e-8)
     assert whole.pattern_changes == pieces.pattern_changes
 

@@ -209,7 +209,7 @@ class _Descent:
         first = self.certificate_flops if until is None else self.leap_flops
         reason = it.advance(most, (first, self.leap_flops))
         if reason == kernel.FROZEN:
-            return self.frozen(until)
+            return self.frozen()
         if reason == kernel.DIVERGED:
             return _End(Status.DIVERGED, self.too_large("the iterates grow without bound"))
         if reason == kernel.RETURNED:
@@ -269,11 +269,9 @@ class _Descent:
         )
         return _End(Status.CYCLING, message, cycle=found)
 
-    def frozen(self, until: int | None) -> _End:
+    def frozen(self) -> _End:
         """Nothing is active: no gradient, no further step."""
         it = self.iterate
-        if until is not None:
-            it.steps = until
         at_rest = np.flatnonzero((it.logged > 0).ravel())
         return self.at_limit(it.primal, it.dual, at_rest)
 

@@ -13,8 +13,8 @@ at the ends; for ρ_j < 0 those of the first even and the first odd exponent. He
     |β(t) − (β − M Ḡ)| ≤ ½ |M| (G_max − G_min) + margin(b)      for all t in [a, b],   Ḡ = ½ (G_max + G_min),
 
 and a sign that this keeps cannot change in the window. Windows that decide nothing are halved (the earlier half
-first, only the undecided entries), down to a single step; that step is then taken by plain stepping, so that
-events are always those of the recursion itself. (Ours.)
+first, only the undecided entries), down to a single step, where the bound is exact but for rounding; the step that
+stays undecided is taken by plain stepping, so that events are always those of the recursion itself. (Ours.)
 
 **Rounding margin.** Entries of K and products with them are trusted to γ = n ε, eigenvalues to δ = √n ε λ_max, and
 |K_iA Q_j| ≤ √(K_ii λ_j), so that the error of β_i(t) is at most about
@@ -185,7 +185,7 @@ class Leap:
         return np.asarray(EPS * np.abs(self.primal) + spread)
 
     def undecided(self, first: float, last: float, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Split off the entries whose sign is certain over the steps first … last.
+        """Split off the entries whose sign is certain over the steps first + 1 … last.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Leap:
             Active entries that stay within a few rounding margins of zero over the whole window: whether they
             are on or off makes no difference that rounding would not hide.
         """
-        low, high = growth_range(self.eigenvalues, self.step_size, first, last)
+        low, high = growth_range(self.eigenvalues, self.step_size, first + 1, last)
         modes = len(self.eigenvalues)
         now = self.primal.ravel()[rows]
         middle = now - self.response.reshape(-1, modes)[rows] @ (0.5 * (low + high))
