@@ -44,6 +44,8 @@ from relubias.linalg.gram import Array
 PATIENCE = 3
 #: Largest violation of the optimality conditions, relative to max|q|, that counts as solved.
 TOLERANCE = 1e-10
+#: With so few digits left a violation at the rounding of S b does not count as solved either.
+LARGEST_ROUNDING = 1e-6
 #: Below this the ρ of the least-distance problem is zero: the program is unbounded.
 UNBOUNDED = 1e-10
 
@@ -67,7 +69,7 @@ class NonNegativeMinimum:
     residual : float
         Largest violation of slack ≥ 0 or of b_i z_i = 0, relative, recomputed from S and q; infinite if unbounded.
     solved : bool
-        Whether that is at most `TOLERANCE`, or the rounding of S b.
+        Whether that is at most `TOLERANCE`, or the rounding of S b where this leaves six digits.
     bounded : bool
         False where the objective falls for ever: there is no solution.
     """
@@ -172,7 +174,7 @@ def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Arra
 def _by_least_distance(matrix: Array, target: Array) -> tuple[Array | None, bool]:
     """The program as a least-distance problem with a factor of S from its eigenvectors."""
     values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
-    kept = values > len(target) * EPS * max(float(values[-1]), 0.0)
+    kept = values > 4 * (len(target) + 16) * EPS * max(float(values[-1]), 0.0)
     return least_distance(vectors[:, kept] * np.sqrt(values[kept]), target)
 
 
@@ -206,7 +208,7 @@ def least_distance(factor: Array, target: Array) -> tuple[Array | None, bool]:
         return None, True
     rest = 1.0 - unit * float(target @ multipliers)
     if rest > UNBOUNDED:
-        return multipliers * (unit / rest), True
+        return multipliers / (unit * rest), True
     reached = multipliers @ factor
     return (multipliers, False) if float(reached @ reached) <= 4 * UNBOUNDED else (None, True)
 
@@ -237,7 +239,7 @@ def _checked(
         return NonNegativeMinimum(solution, matrix @ solution, passive, iterations, float("inf"), False, False)
     slack = matrix @ solution - target
     violation = np.where(passive, np.abs(slack), np.maximum(-slack, 0.0))
-    rounding = 4 * EPS * (np.abs(matrix) @ solution)
+    rounding = np.minimum(4 * EPS * (np.abs(matrix) @ solution), LARGEST_ROUNDING)
     return NonNegativeMinimum(
         solution=solution,
         slack=slack,

@@ -6,7 +6,7 @@ take its place. With A a set of samples the operator offers
     matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,    modes(A):  K_AA = Q Λ Qᵀ,
 
 and the size of the rounding errors in them: entries of K are trusted to ε √(K_ii K_jj), eigenvalues to
-ε n ‖K‖, and an eigenvalue at or below `cutoff` is taken for zero.
+ε (n + 16) ‖K‖, and an eigenvalue at or below `cutoff` is taken for zero.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ class GramOperator:
 
     @property
     def cutoff(self) -> float:
-        """Eigenvalues up to this size, n ε λ_max, are indistinguishable from zero."""
-        return self.n_samples * EPS * self.largest
+        """Eigenvalues up to this size, (n + 16) ε λ_max, are indistinguishable from zero.
+
+        The rounding of K and of the eigenvalues grows with n, but is several ε even for a handful of samples.
+        """
+        return (self.n_samples + 16) * EPS * self.largest
 
     @property
     def rank(self) -> int:
@@ -77,10 +80,10 @@ class GramOperator:
     def is_regular(self) -> bool:
         """True only where every eigenvalue is proven to exceed `cutoff`, so that no spectrum is needed.
 
-        K − 2nε tr(K) I then has a Cholesky factor, whose rounding is less than half of what was subtracted.
+        K − 2(n + 16)ε tr(K) I then has a Cholesky factor, whose rounding is less than half of what was subtracted.
         """
         shifted = self.gram.copy()
-        shifted[np.diag_indices_from(shifted)] -= 2 * self.n_samples * EPS * float(self.diagonal.sum())
+        shifted[np.diag_indices_from(shifted)] -= 2 * (self.n_samples + 16) * EPS * float(self.diagonal.sum())
         return bool(scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0)
 
     def matvec(self, vector: Array) -> Array:

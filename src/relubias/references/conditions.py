@@ -92,6 +92,7 @@ def evidence(
     primal: Array | None = None,
     norm: float | None = None,
     distance: float = 0.0,
+    mismatch: float = 0.0,
 ) -> Evidence:
     """Evaluate the optimality conditions from K.
 
@@ -107,6 +108,8 @@ def evidence(
         ‖w‖; by default ‖Xᵀa‖.
     distance : float
         ‖w − Xᵀa‖; 0 where w is Xᵀa.
+    mismatch : float
+        How far `primal` is from X w, in label units, where it was not computed from K here.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def evidence(
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
-        primal=float(np.max(np.abs(constraints.violations(beta)))) / scale,
+        primal=max(float(np.max(np.abs(constraints.violations(beta)))), mismatch) / scale,
         dual=max(wrong / (float(lengths.max()) or 1.0), distance / (size or 1.0)),
         complementarity=float(np.abs(dual * beta)[others].sum()) / square,
     )

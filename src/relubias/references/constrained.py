@@ -92,7 +92,7 @@ def _record(
     rows: tuple[int, ...] = (),
 ) -> MinimumNorm:
     """Build the record; β is set to the constraints that are `met`, except where nothing was proven."""
-    primal = problem.operator.matvec(dual)
+    primal = np.asarray(problem.operator.wide_matvec(dual), dtype=np.float64)
     if status is not Optimality.BUDGET:
         primal = met.nearest(primal, dual)
     gauge = problem.operator.project(dual)
@@ -131,9 +131,16 @@ def _budget(proof: Evidence) -> str:
 
 
 def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float) -> str:
-    named = ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+    zero = [i for i in rows if problem.operator.diagonal[i] == 0.0]
+    if zero:
+        reason = f"{_listed(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
+    else:
+        reason = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
     return (
-        f"no weights {demand} on all samples at once, because the Gram matrix has rank {problem.operator.rank} only; "
-        f"every least-squares compromise violates {named} (by up to {largest:.3g} in label units), and the one of "
-        "least norm is returned."
+        f"no weights {demand} on all samples at once: {reason}; every least-squares compromise violates "
+        f"{_listed(problem, rows)} (by up to {largest:.3g} in label units), and the one of least norm is returned."
     )
+
+
+def _listed(problem: Problem, rows: Sequence[int]) -> str:
+    return ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")

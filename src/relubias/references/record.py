@@ -105,7 +105,7 @@ class MinimumNorm:
     def predictions(self) -> Array:
         """f at the samples, shape (n,): of the network, or s·Xw where the solution is the linear one."""
         if self.of == "linear":
-            return self.network.output_weights[0] * self.state.primal[0]
+            return np.asarray(self.network.output_weights[0] * self.state.primal[0])
         return self.state.predictions
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

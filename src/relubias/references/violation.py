@@ -3,9 +3,9 @@
     min_{β ∈ range K}  Σ_{i∈P} (β_i − t_i)² + Σ_{i∈N} (β_i)₊²
 
 With s ≥ 0 for −β on N the target z = (t_P, −s) has a distance from range K that its component Π z in
-the kernel shows:
+the kernel shows, and it is a non-negative least-squares problem to make it small:
 
-    min_{s ≥ 0} ‖V_Pᵀ t_P − V_Nᵀ s‖,      V an orthonormal basis of the kernel, Π = V Vᵀ,      (non-negative least squares)
+    min_{s ≥ 0} ‖V_Pᵀ t_P − V_Nᵀ s‖,      V an orthonormal basis of the kernel, Π = V Vᵀ,
 
 and e = Π z, unique, holds all violations: β_i = t_i − e_i on P and (β_i)₊ = (−e_i)₊ on N. e = 0 exactly
 where some weights meet all constraints.
@@ -14,6 +14,7 @@ where some weights meet all constraints.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relubias.linalg.block_pivoting import bounded_nnls, non_negative_minimum
 from relubias.linalg.factor import EPS, GramOperator
@@ -53,7 +54,7 @@ def least_violation(operator: GramOperator, constraints: Constraints) -> Array |
     return np.asarray(kernel @ (kernel.T @ target))
 
 
-def compromise(constraints: Constraints, error: Array) -> tuple[Constraints, Array]:
+def compromise(constraints: Constraints, error: Array) -> tuple[Constraints, NDArray[np.bool_]]:
     """Return constraints that the least violation e meets, and which samples it violates, as a mask.
 
     A violated inequality becomes an equality at the value it is stuck at.
