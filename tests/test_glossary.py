@@ -26,7 +26,7 @@ NOT_OUR_WORD = {
 }
 
 #: The only arguments that may be given by position: the nouns, in this order within a call.
-NOUNS = ["problem", "network", "start", "run", "reference", "state"]
+NOUNS = ["problem", "network", "start", "run", "star", "state"]
 #: First arguments of constructors and methods, and the one number that a step size in natural units is about.
 SUBJECTS = {
     *("path", "features", "gram", "labels", "weights", "dual", "primal", "signs", "arrays", "meta", "values"),
@@ -98,5 +98,5 @@ def test_offences_are_reported() -> None:
         "solve: say budget, not max_iter",
         "solve: say a rounding margin, which is derived and no option, not tol",
         "solve: max_iter must be keyword-only",
-        "solve: the nouns come in the order problem, network, start, run, reference, state",
+        "solve: the nouns come in the order problem, network, start, run, star, state",
     ]
