@@ -106,7 +106,9 @@ def test_leaps_find_late_events_where_plain_descent_has_them(seed: int) -> None:
     assert np.array_equal((primal > 0)[settled], run.state.pattern[0][settled])
 
 
-@pytest.mark.parametrize("make", [ill_conditioned, nearly_equal_rows, no_positive_label, lambda: random_problem(9, 5, 3)])
+@pytest.mark.parametrize(
+    "make", [ill_conditioned, nearly_equal_rows, no_positive_label, lambda: random_problem(9, 5, 3)]
+)
 def test_every_kind_of_problem_ends_with_a_proof_or_says_why_not(make: Any) -> None:
     problem = make()
     run = gradient_descent(problem, ONE, start_of(problem), budget=1e5)

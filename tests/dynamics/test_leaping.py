@@ -25,7 +25,9 @@ def test_growth_is_the_sum_of_decays(rate: float, time: int) -> None:
     assert decay(values, eta, time)[0] == pytest.approx((1.0 - rate) ** time, rel=1e-9, abs=1e-300)
 
 
-@given(rates=st.lists(st.floats(1e-6, 1.99), min_size=1, max_size=5), first=st.integers(0, 40), length=st.integers(0, 40))
+@given(
+    rates=st.lists(st.floats(1e-6, 1.99), min_size=1, max_size=5), first=st.integers(0, 40), length=st.integers(0, 40)
+)
 @settings(deadline=None, derandomize=True)
 def test_growth_stays_in_its_range(rates: list[float], first: int, length: int) -> None:
     values = np.array(rates)

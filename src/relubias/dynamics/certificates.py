@@ -28,8 +28,9 @@ from relubias.dynamics.stepping import Iterate
 from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 
-_EXTENDED = np.longdouble
-_EXTENDED_EPS = float(np.finfo(_EXTENDED).eps)
+_EXTENDED_EPS = float(np.finfo(np.longdouble).eps)
+#: Steps of iterative refinement.
+REFINEMENTS = 2
 
 
 class PatternLimit(NamedTuple):
@@ -99,44 +100,37 @@ def _limit(
 ) -> PatternLimit:
     """Solve H x = r on U, refine, and bound what is left; `project` maps to the range of a singular H."""
     operator, active = iterate.operator, iterate.pattern
-    gram = operator.columns(union)
-    masks = active[:, union]
     residual = iterate.residual[union]
     right = residual if project is None else project(residual)
 
+    def spread(x: Array) -> Array:
+        everywhere = np.zeros(operator.n_samples)
+        everywhere[union] = x
+        return active * everywhere
+
     def products(x: Array) -> NDArray[np.longdouble]:
-        return np.stack([_extended_product(gram, mask * x) for mask in masks])
+        return np.stack([operator.wide_matvec(part) for part in spread(x)])
 
     def defect(moved: NDArray[np.longdouble]) -> Array:
-        together = sum(mask * row[union] for mask, row in zip(masks, moved, strict=True))
-        left = np.asarray(right - together, dtype=np.float64)
+        left = np.asarray(right - (active * moved).sum(axis=0)[union], dtype=np.float64)
         return left if project is None else project(left)
 
     x = solve(right)
     moved = products(x)
-    for _ in range(2):
+    for _ in range(REFINEMENTS):
         x = x + solve(defect(moved))
         moved = products(x)
-    error = defect(moved)
-    scale = np.stack([np.abs(gram) @ (mask * np.abs(x)) for mask in masks])
     # What is left is known to the rounding of the extended product that computed it.
-    left = float(np.linalg.norm(error)) + len(union) * _EXTENDED_EPS * float(np.linalg.norm(scale[:, union]))
+    rounding = len(union) * _EXTENDED_EPS * operator.matvec_bound(spread(x))
+    left = float(np.linalg.norm(defect(moved))) + float(np.linalg.norm(rounding))
     squared = float(x @ right) + float(np.linalg.norm(x)) * left + left**2 / smallest
     distance = float(np.sqrt(max(0.0, squared)))
     signs = iterate.signs[:, None]
     primal = np.asarray(iterate.primal - signs * moved, dtype=np.float64)
     dual = iterate.dual.copy()
-    dual[:, union] -= signs * masks * x
+    dual -= signs * spread(x)
     roots = np.sqrt(operator.diagonal)
-    margin = roots * left / np.sqrt(smallest) + len(union) * _EXTENDED_EPS * scale + EPS * np.abs(primal)
+    margin = roots * left / np.sqrt(smallest) + rounding + EPS * np.abs(primal)
     reach = roots * distance + margin
     frozen = np.where(active, primal > reach, primal <= -reach)
     return PatternLimit(primal, dual, distance, margin, frozen)
-
-
-def _extended_product(matrix: Array, vector: Array) -> NDArray[np.longdouble]:
-    """Return `matrix @ vector` with sums in extended precision, 256 rows at a time."""
-    wide = vector.astype(_EXTENDED)
-    return np.concatenate(
-        [matrix[first : first + 256].astype(_EXTENDED) @ wide for first in range(0, len(matrix), 256)]
-    )

@@ -102,6 +102,11 @@ class GramOperator:
         ]
         return np.concatenate(parts)
 
+    def matvec_bound(self, vectors: Array) -> Array:
+        """Return bounds √K_ii Σ_j √K_jj |a_j| ≥ Σ_j |K_ij a_j| for each row a of `vectors`, shape (p, n)."""
+        roots = np.sqrt(self.diagonal)
+        return np.asarray(np.abs(vectors) @ roots)[:, None] * roots
+
     def columns(self, index: NDArray[np.intp]) -> Array:
         """Return K[:, index], shape (n, len(index))."""
         return self.gram[:, index]
