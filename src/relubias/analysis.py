@@ -120,12 +120,14 @@ class Analysis:
         """Read what :meth:`save` wrote. Features are not stored, so that weights are not at hand."""
         arrays, meta = load_record(path, "analysis")
         run = Run.from_parts(arrays, meta)
-        found = [
+        reference, linear = (
             MinimumNorm.from_parts(run.problem, part(name, arrays), meta[name]) if name in meta else None
             for name in ("reference", "linear")
-        ]
+        )
         notes = meta["analysis"]
-        return _conclude(run, _References(*found, notes["reference_note"], notes["interrupted"]), notes["start_note"])
+        return _conclude(
+            run, _References(reference, linear, notes["reference_note"], notes["interrupted"]), notes["start_note"]
+        )
 
 
 class _References(NamedTuple):
@@ -200,7 +202,8 @@ def _find_references(run: Run, of: str) -> _References:
     reference = None
     try:
         reference = minimum_norm(run.problem, run.network, of=of)
-        return _References(reference, minimum_norm(run.problem, run.network, of="linear"))
+        linear = reference if of == "linear" else minimum_norm(run.problem, run.network, of="linear")
+        return _References(reference, linear)
     except KeyboardInterrupt:
         # The run may have taken hours; an impatient moment afterwards must not lose it.
         note = "" if reference else "the search for the minimum-norm solution was interrupted"

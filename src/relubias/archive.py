@@ -23,7 +23,7 @@ FORMAT = 1
 _META = "relubias.json"
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> Path:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> Path:
     """Let `write` fill a temporary file beside `path`, flush it to disk and rename it to `path`.
 
     Raises

@@ -220,7 +220,7 @@ def solutions(parts: Parts) -> list[str]:
         return [rank] if problem.facts.rank < problem.n_samples else []
     sign = reference.network.signs[0]
     size = np.sqrt(problem.operator.diagonal) * reference.norm
-    held = (sign * problem.labels > 0) | (np.abs(reference.state.primal[0]) <= 1e-9 * size)
+    held = (sign * problem.labels > 0) | (reference.of == "linear") | (np.abs(reference.state.primal[0]) <= 1e-9 * size)
     pinned = _rank(problem.operator.block(np.flatnonzero(held)), problem.operator.cutoff)
     dimension = problem.n_features
     if dimension is None:
@@ -228,11 +228,9 @@ def solutions(parts: Parts) -> list[str]:
             return [f"{rank}; infinitely many weights fit as well as w*, which is the shortest of them"]
         return [f"{rank}; within the span of the samples nothing can move; how many features there are is not known"]
     if pinned < dimension:
-        return [
-            f"{rank}; infinitely many weights fit as well as w*, {count(dimension - pinned, 'direction')} "
-            f"of the {dimension:,} being free at w*, which is the shortest of them"
-        ]
-    fitted = problem.operator.block(np.flatnonzero(sign * problem.labels > 0))
+        free = f"{count(dimension - pinned, 'direction')} of the {dimension:,} being free at w*"
+        return [f"{rank}; infinitely many weights fit as well as w*, {free}, which is the shortest of them"]
+    fitted = problem.operator.block(np.flatnonzero((sign * problem.labels > 0) | (reference.of == "linear")))
     if _rank(fitted, problem.operator.cutoff) == dimension:
         return [f"{rank}; w* is the only solution"]
     return [f"{rank}; no direction is free at w*, a corner of the set of solutions"]
@@ -243,10 +241,9 @@ def precision(parts: Parts) -> list[str]:
     facts = parts.run.problem.facts
     if facts.rank == 0 or facts.digits >= FEW_DIGITS:
         return []
-    return [
-        f"K has condition number {facts.condition:.2g}, so that in the worst direction about {facts.digits:.0f} digits "
-        "of what is computed from it can be trusted; steps of late changes of pattern may shift by rounding"
-    ]
+    digits = f"in the worst direction about {facts.digits:.0f} digits of what is computed from it can be trusted"
+    shift = "steps of late changes of pattern may shift by rounding"
+    return [f"K has condition number {facts.condition:.2g}, so that {digits}; {shift}"]
 
 
 def advice(parts: Parts) -> list[str]:
@@ -316,8 +313,9 @@ def _proof(reference: MinimumNorm) -> str:
     if reference.norm == 0:
         return "that w* = 0 is the shortest needs no proof: it is a solution, and no vector is shorter"
     return (
-        f"that w* is the shortest is proven: recomputed from K, its optimality conditions hold to {reference.kkt.worst:.1e} relative, and no solution is "
-        f"shorter than {reference.lower_bound:.10g} (‖w*‖ = {reference.norm:.10g})"
+        f"that w* is the shortest is proven: recomputed from K, its optimality conditions hold to "
+        f"{reference.kkt.worst:.1e} relative, and no solution is shorter than {reference.lower_bound:.10g} "
+        f"(‖w*‖ = {reference.norm:.10g})"
     )
 
 

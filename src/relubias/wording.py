@@ -46,8 +46,6 @@ def number(value: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Make a remark a sentence: a capital letter first, a full stop at the end."""
-    text = text.strip()
-    if not text:
-        return ""
-    return text[0].upper() + text[1:] + ("" if text[-1] in ".!?" else ".")
+    """Make a remark a sentence: a capital first, unless it starts with a symbol (n/d₂, w*), and a full stop."""
+    word = text[1:2].isalpha() or text[1:2] == " "
+    return (text[:1].upper() if word else text[:1]) + text[1:] + ("" if text.endswith(".") else ".")

@@ -14,6 +14,8 @@ from relubias.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from relubias.references import Certificate
+
 
 def certify_command(
     file: options.File,
@@ -34,17 +36,33 @@ def certify_command(
     from relubias.state import State
 
     state = State.from_weights(problem, signs, candidate)
-    kkt = certify(problem, signs, state)
-    residuals = {name: float(getattr(kkt, name)) for name in ("primal", "dual", "complementarity")}
-    values = {"norm": state.norm, "orthogonal_norm": state.orthogonal_norm, "kkt": residuals}
+    proof = certify(problem, signs, state)
     if json:
-        typer.echo(json_text(values), nl=False)
+        typer.echo(json_text(_as_dict(proof)), nl=False)
         return 0
-    typer.echo(f"weights: norm {state.norm:.12g}, of which {state.orthogonal_norm:.3g} outside the span of the samples")
-    typer.echo("optimality conditions of the minimum-norm solution, recomputed from K, relative:")
-    for name, residual in residuals.items():
-        typer.echo(f"  {name:<16} {residual:.2e}")
+    typer.echo(f"{proof.message}\n")
+    typer.echo(f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}")
+    typer.echo(f"outside the span  {state.orthogonal_norm:.3g} of the norm")
+    typer.echo(f"largest misfit    {proof.misfit:.3g} where the label has the sign of the neuron")
+    typer.echo(f"largest excess    {proof.excess:.3g} where it has not; worst at {problem.sample(proof.worst_sample)}")
+    residuals = ", ".join(f"{name} {value:.1e}" for name, value in proof.kkt.as_dict().items())
+    typer.echo(f"conditions        {residuals} (relative, recomputed from K)")
     return 0
+
+
+def _as_dict(proof: Certificate) -> dict[str, Any]:
+    return {
+        "optimal": proof.optimal,
+        "feasible": proof.feasible,
+        "message": proof.message,
+        "norm": proof.norm,
+        "orthogonal_norm": proof.state.orthogonal_norm,
+        "lower_bound": proof.lower_bound,
+        "misfit": proof.misfit,
+        "excess": proof.excess,
+        "worst_sample": proof.problem.sample(proof.worst_sample),
+        "kkt": proof.kkt.as_dict(),
+    }
 
 
 def read_weights(path: Path) -> NDArray[Any]:
@@ -66,4 +84,4 @@ def read_weights(path: Path) -> NDArray[Any]:
         raise DataError(f"cannot read weights from {path}: {error}.") from error
     if array.dtype.kind not in "biuf":
         raise DataError(f"weights in {path} must be real numbers; their dtype is {array.dtype}.")
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    return np.asarray(array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,12 +21,11 @@ from relubias.errors import NotAtLimit, RelubiasError
 BAD_INPUT, NO_LIMIT, INTERRUPTED = 2, 3, 130
 
 #: What typer raises for options that do not exist or do not parse; it offers no public name for it.
-_USAGE = typer.BadParameter.__mro__[1]
+_USAGE: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="relubias",
     help="Which zero-loss solution does gradient descent on a ReLU model pick, and how far is it from the shortest?",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -59,8 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         By default those of the process.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = app(args=None if arguments is None else list(arguments), prog_name="relubias", standalone_mode=False)
+        code = app(args=words or ["--help"], prog_name="relubias", standalone_mode=False)
     except NotAtLimit as error:
         return _fail(str(error), NO_LIMIT)
     except RelubiasError as error:
@@ -68,13 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted.", INTERRUPTED)
     except _USAGE as error:
-        # Asking for nothing shows the help, which is that error's whole message; an error it is all the same.
-        text = error.format_message()  # type: ignore[attr-defined]
-        return _fail(text, BAD_INPUT) if text else BAD_INPUT
-    except BrokenPipeError:
-        # The reader of our output has seen enough; say nothing more, not even while closing.
-        sys.stdout = None  # type: ignore[assignment]
-        return 0
+        return _fail(error.format_message(), BAD_INPUT)
     return code if isinstance(code, int) else 0
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from relubias.errors import ArgumentError
 
@@ -47,13 +48,15 @@ def write_folder(folder: Path, analysis: Analysis) -> None:
     except OSError as error:
         raise ArgumentError(f"--output {folder}: {error.strerror}; choose another path.") from error
     analysis.save(folder / "analysis.npz")
-    for name, text in (("report.json", json_text(analysis.as_dict())), ("report.txt", as_text(analysis))):
-        write_atomically(folder / name, lambda stream, text=text: stream.write(text.encode()))  # type: ignore[misc]
     page = figure(analysis)
-    for kind in ("png", "pdf"):
-        write_atomically(
-            folder / f"figure.{kind}", lambda stream, kind=kind: page.savefig(stream, format=kind, dpi=160)
-        )  # type: ignore[misc]
+    contents: dict[str, Callable[[BinaryIO], object]] = {
+        "report.json": lambda stream: stream.write(json_text(analysis.as_dict()).encode()),
+        "report.txt": lambda stream: stream.write(as_text(analysis).encode()),
+        "figure.png": lambda stream: page.savefig(stream, format="png", dpi=160),
+        "figure.pdf": lambda stream: page.savefig(stream, format="pdf"),
+    }
+    for name, write in contents.items():
+        write_atomically(folder / name, write)
 
 
 def json_text(values: dict[str, Any]) -> str:

@@ -59,7 +59,8 @@ class Resume:
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Resume:
         """Rebuild from :meth:`to_arrays`, bit for bit."""
-        return cls(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
+        values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
+        return cls(**values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,9 @@ class Run:
         from relubias.dynamics.descent import continue_run
 
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
-        own, values, resume = part("run", arrays), dict(meta["run"]), part("resume", arrays)
+        own, values, resume = part("run", arrays), meta["run"], part("resume", arrays)
+        plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
+        plain |= {name: values[name] for name in _COUNTS}
         return cls(
             problem=problem,
             network=network,
@@ -209,8 +212,7 @@ class Run:
             last_change=own["last_change"],
             resume=Resume.from_arrays(resume) if resume else None,
             continuation=continue_run if resume else None,
-            **{name: float(own[name]) for name in _NUMBERS},
-            **{name: values[name] for name in _COUNTS},
+            **plain,
         )
 
 

@@ -6,7 +6,7 @@ the shape of its marker (▲ positive, ▼ negative, ○ zero), so that the figu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ CELLS = 400
 SHAPES = (("positive", 1, "^"), ("negative", -1, "v"), ("zero", 0, "o"))
 DARK, RED, PALE = "0.1", "#c1272d", "0.75"
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
@@ -63,7 +63,7 @@ def figure(analysis: Analysis) -> Figure:
         draw_events(right, analysis, order, size)
         left.set_ylim(-1, n)
         left.set_ylabel("sample, in the order of the labels")
-        left.yaxis.get_major_locator().set_params(integer=True)
+        left.locator_params(axis="y", integer=True)
         page.suptitle(_title(analysis), x=0.01, ha="left", fontsize=10)
     return page
 

@@ -70,9 +70,9 @@ def _data(problem: Problem, reasons: tuple[str, ...]) -> Iterator[Row]:
     target = f"{problem.target_name}: " if problem.target_name else ""
     signs = f"{counts['positive']} positive, {counts['negative']} negative, {counts['zero']} zero"
     yield "labels", f"{target}{signs}; from {number(problem.labels.min())} to {number(problem.labels.max())}"
-    features = {"none": "as they are", "centre": "centred", "standardise": "standardised"}.get(problem.preprocess)
+    done = {"none": "as they are", "centre": "centred", "standardise": "standardised", "unit-rows": "of norm 1 a row"}
     centred = f"centred (mean {number(problem.label_mean)} subtracted)" if problem.label_mean else "as they are"
-    yield "preprocessing", f"features {features or problem.preprocess}; labels {centred}"
+    yield "preprocessing", f"features {done.get(problem.preprocess, problem.preprocess)}; labels {centred}"
     yield "rank of K", f"{facts.rank}; condition number {facts.condition:.3g}; about {facts.digits:.0f} digits"
     for note in problem.notes:
         yield "note", note

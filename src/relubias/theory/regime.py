@@ -118,7 +118,7 @@ def _decide(facts: Facts, ratio: Estimate | None) -> tuple[Membership, str]:
     n = facts.n_samples
     evidence = (
         f"n/d₂ = {ratio.value:.3g} ({ratio.confidence:.0%} interval {ratio.low:.3g} to {ratio.high:.3g}; n = {n}, "
-        f"d₂ ≈ {n / ratio.value:.3g})"
+        f"d₂ ≈ {n / ratio.value:.4g})"
     )
     effect = f"the other samples move a prediction by about √(n/d₂) = {math.sqrt(ratio.value):.2g} label sizes"
     if ratio.high <= INSIDE:
