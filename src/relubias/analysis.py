@@ -188,7 +188,7 @@ def default_start(problem: Problem, network: Network) -> tuple[State, str]:
     try:
         return starts.all_active(problem, network), ""
     except StartError as error:
-        note = f"no weights make all samples active ({str(error).rstrip('.')}), so that the start is Gaussian, seed 0"
+        note = f"{error} The analysis did so: its start is Gaussian, seed 0."
         return starts.gaussian(problem, network, rng=0), note
 
 

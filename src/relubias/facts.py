@@ -52,7 +52,7 @@ class Facts:
     n_features : int or None
         None where the problem was given by its Gram matrix alone.
     rank : int
-        Number of eigenvalues of K above n ε λ_max.
+        Number of eigenvalues of K above (n + 16) ε λ_max.
     condition : float
         Ratio of the largest eigenvalue of K to the smallest one counted in the rank.
     digits : float

@@ -252,6 +252,11 @@ class Problem:
         return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), **fields)
 
 
+def same_problem(first: Problem, second: Problem) -> bool:
+    """True where both have the same K and the same labels."""
+    return first is second or (np.array_equal(first.labels, second.labels) and np.array_equal(first.gram, second.gram))
+
+
 def _frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array

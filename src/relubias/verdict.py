@@ -347,6 +347,8 @@ def _advice_on_training(parts: Parts) -> list[str]:
         )
     elif run.status is Status.DEAD and not _should_standardise(parts):
         texts.append("a smaller step (--step-size 0.01/lmax) or another start (--start gaussian --rng 1)")
+    if run.status is Status.CYCLING and not (ratio and ratio > 1):
+        texts.append("a smaller step, which narrows the cycle; run.cycle holds the states that repeat")
     if run.status is Status.BUDGET:
         texts.append("a larger budget (--budget, or run.continue_(budget=...), which goes on from here)")
     if run.status in (Status.REACHED, Status.INTERRUPTED):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.archive import load_record, nested, part, save_record
+from relubias.dynamics.cycles import Cycle
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
 from relubias.network import Network
@@ -52,16 +53,6 @@ class Resume:
     flops: float
     certificate_tried: bool
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
-        return {entry.name: np.asarray(getattr(self, entry.name)) for entry in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Resume:
-        """Rebuild from :meth:`to_arrays`, bit for bit."""
-        values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
-        return cls(**values)
-
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -93,6 +84,8 @@ class Run:
         (neuron, sample) pairs whose pre-activation tends to 0.
     stable_step : float
         The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
+    cycle : Cycle or None
+        The states that repeat, where the status is cycling.
     cost : float
         Work done, in plain-step equivalents; this is what the budget counts.
     """
@@ -115,6 +108,7 @@ class Run:
     stable_step: float
     cost: float
     budget: float
+    cycle: Cycle | None = None
     resume: Resume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
 
@@ -180,8 +174,8 @@ class Run:
         numbers = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in _NUMBERS}
         arrays |= nested("run", numbers | {"events": self.events, "last_change": self.last_change})
         arrays |= nested("start", self.start.to_arrays()) | nested("state", self.state.to_arrays())
-        if self.resume is not None:
-            arrays |= nested("resume", self.resume.to_arrays())
+        for name, record in (("cycle", self.cycle), ("resume", self.resume)):
+            arrays |= {} if record is None else nested(name, _as_arrays(record))
         counts = {name: getattr(self, name) for name in _COUNTS}
         values: dict[str, Any] = {name: None if count is None else int(count) for name, count in counts.items()}
         values["status"], values["message"] = str(self.status), self.message
@@ -196,7 +190,8 @@ class Run:
         from relubias.dynamics.descent import continue_run
 
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
-        own, values, resume = part("run", arrays), meta["run"], part("resume", arrays)
+        own, values = part("run", arrays), meta["run"]
+        cycle, resume = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
         plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
         plain |= {name: values[name] for name in _COUNTS}
         return cls(
@@ -210,7 +205,8 @@ class Run:
             at_zero=tuple((int(neuron), int(sample)) for neuron, sample in values["at_zero"]),
             events=own["events"],
             last_change=own["last_change"],
-            resume=Resume.from_arrays(resume) if resume else None,
+            cycle=Cycle(**cycle) if cycle else None,
+            resume=Resume(**resume) if resume else None,
             continuation=continue_run if resume else None,
             **plain,
         )
@@ -219,3 +215,12 @@ class Run:
 #: The plain numbers of a Run: those that are real, and those that count (None included).
 _NUMBERS = ("step_size", "stable_step", "cost", "budget")
 _COUNTS = ("steps", "stabilised_at", "pattern_changes", "events_dropped")
+
+
+def _as_arrays(record: Cycle | Resume) -> dict[str, NDArray[Any]]:
+    """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
+    return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
+
+
+def _from_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    return {name: array if array.ndim else array.item() for name, array in arrays.items()}

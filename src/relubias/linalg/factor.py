@@ -3,21 +3,22 @@
 They never touch K directly, so that another backing (a factor K = L Lᵀ where K has too few digits) can
 take its place. With A a set of samples the operator offers
 
-    matvec(a) = K a,    columns(A) = K[:, A],    block(A) = K_AA,    modes(A):  K_AA = Q Λ Qᵀ,
+    matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,    modes(A):  K_AA = Q Λ Qᵀ,
 
 and the size of the rounding errors in them: entries of K are trusted to ε √(K_ii K_jj), eigenvalues to
-ε n ‖K‖, and an eigenvalue at or below `cutoff` is taken for zero.
+ε (n + 16) ‖K‖, and an eigenvalue at or below `cutoff` is taken for zero.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.gram import Array
+from relubias.linalg.gram import BLOCK_ENTRIES, Array
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -64,25 +65,50 @@ class GramOperator:
 
     @property
     def cutoff(self) -> float:
-        """Eigenvalues up to this size, n ε λ_max, are indistinguishable from zero."""
-        return self.n_samples * EPS * self.largest
+        """Eigenvalues up to this size, (n + 16) ε λ_max, are indistinguishable from zero.
+
+        The rounding of K and of the eigenvalues grows with n, but is several ε even for a handful of samples.
+        """
+        return (self.n_samples + 16) * EPS * self.largest
 
     @property
     def rank(self) -> int:
         """Number of eigenvalues above `cutoff`."""
         return int(np.count_nonzero(self.spectrum > self.cutoff))
 
+    @cached_property
+    def is_regular(self) -> bool:
+        """True only where every eigenvalue is proven to exceed `cutoff`, so that no spectrum is needed.
+
+        K − 2(n + 16)ε tr(K) I then has a Cholesky factor, whose rounding is less than half of what was subtracted.
+        """
+        shifted = self.gram.copy()
+        shifted[np.diag_indices_from(shifted)] -= 2 * (self.n_samples + 16) * EPS * float(self.diagonal.sum())
+        return bool(scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0)
+
     def matvec(self, vector: Array) -> Array:
         """Return K a for a vector (n,) or for the columns of a matrix (n, p)."""
         return self.gram @ vector
+
+    def wide_matvec(self, vector: NDArray[Any]) -> NDArray[np.longdouble]:
+        """Return K a accumulated in extended precision where the machine has it, for residuals.
+
+        Rounding of the sum is then far below that of the entries, as iterative refinement needs.
+        """
+        wide = np.asarray(vector, dtype=np.longdouble)
+        rows = max(1, BLOCK_ENTRIES // (4 * self.n_samples))
+        parts = [
+            self.gram[first : first + rows].astype(np.longdouble) @ wide for first in range(0, self.n_samples, rows)
+        ]
+        return np.concatenate(parts)
 
     def columns(self, index: NDArray[np.intp]) -> Array:
         """Return K[:, index], shape (n, len(index))."""
         return self.gram[:, index]
 
-    def block(self, index: NDArray[np.intp]) -> Array:
-        """Return the principal block K[index, index]."""
-        return self.gram[np.ix_(index, index)]
+    def block(self, index: NDArray[np.intp], others: NDArray[np.intp] | None = None) -> Array:
+        """Return K[index, others]; the principal block K[index, index] where no others are given."""
+        return self.gram[np.ix_(index, index if others is None else others)]
 
     def modes(self, index: NDArray[np.intp]) -> tuple[Array, Array]:
         """Return eigenvalues (ascending) and eigenvectors of the principal block of `index`."""
@@ -94,7 +120,7 @@ class GramOperator:
 
         Raw dual coefficients are unique only up to that kernel; K⁺β fixes them.
         """
-        if self.rank == self.n_samples:
+        if self.is_regular or self.rank == self.n_samples:
             return dual
         values, vectors = self.eigensystem
         kernel = vectors[:, values <= self.cutoff]

@@ -1,0 +1,251 @@
+"""The quadratic program with signs only, by block principal pivoting.
+
+    min_b ½ bᵀS b − qᵀb,   b ≥ 0,          S symmetric positive semidefinite, (n, n)
+
+Its optimality conditions are a linear complementarity problem in b and the slack z,
+
+    z = S b − q,     b ≥ 0,     z ≥ 0,     bᵀz = 0.
+
+A guess of the *passive* set P (where b may be positive) gives b_P = S_PP⁻¹ q_P, b = 0 elsewhere, and the slack.
+Indices with b_i < 0 or z_i < 0 are on the wrong side. All of them change sides at once; when that has not
+reduced their number a few times in a row, only the largest of them does (Murty's rule, which ends for every
+positive definite S) until the number falls below its record [1]_. Dependent passive rows are left out.
+
+Where that does not end in a point that satisfies the conditions (singular S, above all), the program is read as
+the least-distance problem min ‖v‖, A v ≥ q, S = A Aᵀ, and turned into non-negative least squares [2]_: with
+
+    λ = argmin_{λ ≥ 0} ‖Aᵀλ‖² + (1 − τ qᵀλ)²,     ρ = 1 − τ qᵀλ,
+
+b = λ/(τρ) solves the program; where ρ = 0 there is no solution, and λ shows it: λ ≥ 0, Sλ = 0, qᵀλ > 0, so that
+the objective falls for ever along λ.
+
+No solver's status is believed: the conditions are evaluated again from S and q, in units in which S_ii ≈ 1.
+
+References
+----------
+.. [1] J. J. Júdice and F. M. Pires, "A block principal pivoting algorithm for large-scale strictly monotone
+       linear complementarity problems", Computers & Operations Research 21 (1994).
+.. [2] C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, chapter 23.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from numpy.typing import NDArray
+
+from relubias.linalg.cholesky import EPS, cholesky
+from relubias.linalg.gram import Array
+
+#: Exchanges of a whole block that may fail to reduce the number of wrong indices before Murty's rule takes over.
+PATIENCE = 3
+#: Largest violation of the optimality conditions, relative to max|q|, that counts as solved.
+TOLERANCE = 1e-10
+#: With so few digits left a violation at the rounding of S b does not count as solved either.
+LARGEST_ROUNDING = 1e-6
+#: Below this the ρ of the least-distance problem is zero: the program is unbounded.
+UNBOUNDED = 1e-10
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class NonNegativeMinimum:
+    """Where ½ bᵀSb − qᵀb is least over b ≥ 0.
+
+    Attributes
+    ----------
+    solution : ndarray, shape (n,)
+        b, exactly non-negative. Where the program is unbounded, a direction of descent without end.
+    slack : ndarray, shape (n,)
+        S b − q.
+    passive : ndarray of bool, shape (n,)
+        Where b is positive.
+    iterations : int
+        Factorisations used by block pivoting.
+    residual : float
+        Largest violation of slack ≥ 0 or of b_i z_i = 0, relative, recomputed from S and q; infinite if unbounded.
+    solved : bool
+        Whether that is at most `TOLERANCE`, or the rounding of S b where this leaves six digits.
+    bounded : bool
+        False where the objective falls for ever: there is no solution.
+    """
+
+    solution: Array
+    slack: Array
+    passive: Mask
+    iterations: int
+    residual: float
+    solved: bool
+    bounded: bool
+
+
+def non_negative_minimum(
+    matrix: Array, linear: Array, *, passive: Mask | None = None, max_iterations: int | None = None
+) -> NonNegativeMinimum:
+    """Minimise ½ bᵀSb − qᵀb over b ≥ 0.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, n)
+        S, symmetric positive semidefinite, finite.
+    linear : ndarray, shape (n,)
+        q.
+    passive : ndarray of bool, shape (n,), optional
+        First guess of the set where b > 0; by default q > 0.
+    max_iterations : int, optional
+        Limit on the factorisations of block pivoting; by default 2n + 50.
+
+    Returns
+    -------
+    NonNegativeMinimum
+    """
+    size = len(linear)
+    limit = 2 * size + 50 if max_iterations is None else max_iterations
+    units = _units(np.diagonal(matrix))
+    scale = float(np.max(np.abs(linear / units), initial=0.0)) or 1.0
+    scaled, target = matrix / units / units[:, None], linear / units / scale
+    guess = target > 0 if passive is None else np.array(passive, dtype=bool)
+    solution, iterations = _pivot(scaled, target, guess, limit)
+    result = _checked(scaled, target, solution, iterations)
+    if not result.solved:
+        other, bounded = _by_least_distance(scaled, target)
+        if other is not None:
+            fallback = _checked(scaled, target, other, iterations, bounded=bounded)
+            # A proof of unboundedness outranks an unsolved point; else the smaller residual wins.
+            if not bounded or fallback.residual < result.residual:
+                result = fallback
+    return NonNegativeMinimum(
+        solution=result.solution * scale / units if result.bounded else result.solution / units,
+        slack=result.slack * scale * units if result.bounded else result.slack * units,
+        passive=result.passive,
+        iterations=iterations,
+        residual=result.residual,
+        solved=result.solved,
+        bounded=result.bounded,
+    )
+
+
+def _units(diagonal: Array) -> Array:
+    """Powers of two near √S_ii: dividing by them is exact, and solving is then blind to the units of each row."""
+    roots = np.sqrt(np.maximum(diagonal, 0.0))
+    return np.exp2(np.round(np.log2(np.where(roots > 0, roots, 1.0))))
+
+
+def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Array, int]:
+    """Exchange blocks until no index is on the wrong side or the limit is reached; return the last b."""
+    size = len(target)
+    record, patience = size + 1, PATIENCE
+    solution = np.zeros(size)
+    for iteration in range(1, limit + 1):
+        solution, kept = _passive_solution(matrix, target, passive)
+        slack = matrix @ solution - target
+        rounding = size * EPS * (np.abs(matrix) @ np.abs(solution) + np.abs(target))
+        wrong = np.where(kept, solution < -size * EPS * np.max(np.abs(solution), initial=0.0), slack < -rounding)
+        count = int(np.count_nonzero(wrong))
+        if count == 0:
+            return np.maximum(solution, 0.0), iteration
+        if count < record:
+            record, patience = count, PATIENCE
+        elif patience > 0:
+            patience -= 1
+        else:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        passive = kept ^ wrong
+    return np.maximum(solution, 0.0), limit
+
+
+def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Mask]:
+    """Solve S_PP b_P = q_P with one step of refinement; return b and the passive rows that are independent."""
+    rows = np.flatnonzero(passive)
+    factor = cholesky(matrix[np.ix_(rows, rows)])
+    rows = rows[factor.kept]
+    block = matrix[np.ix_(rows, rows)]
+    part = factor.solve(target[rows])
+    part += factor.solve(target[rows] - block @ part)
+    solution, kept = np.zeros(len(target)), np.zeros(len(target), dtype=bool)
+    solution[rows], kept[rows] = part, True
+    return solution, kept
+
+
+def _by_least_distance(matrix: Array, target: Array) -> tuple[Array | None, bool]:
+    """The program as a least-distance problem with a factor of S from its eigenvectors."""
+    values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+    kept = values > 4 * (len(target) + 16) * EPS * max(float(values[-1]), 0.0)
+    return least_distance(vectors[:, kept] * np.sqrt(values[kept]), target)
+
+
+def least_distance(factor: Array, target: Array) -> tuple[Array | None, bool]:
+    """Multipliers of min ‖v‖ s.t. A v ≥ q, v = Aᵀb, b ≥ 0, by non-negative least squares.
+
+    Parameters
+    ----------
+    factor : ndarray, shape (n, r)
+        A.
+    target : ndarray, shape (n,)
+        q.
+
+    Returns
+    -------
+    multipliers : ndarray, shape (n,), or None
+        b; None where the solver gave up. Where no v exists: λ ≥ 0 with Aᵀλ = 0 and qᵀλ > 0, to rounding.
+    bounded : bool
+        False where no v exists.
+    """
+    if not np.any(target > 0):
+        return np.zeros(len(target)), True
+    # In this unit the v of the equations A v = q has length 1, so that ρ is neither 0 nor 1 to rounding.
+    direct = np.linalg.lstsq(factor, target)[0]
+    unit = 1.0 / (float(np.linalg.norm(direct)) or float(np.max(np.abs(target))))
+    design = np.vstack([factor.T, unit * target])
+    right = np.zeros(len(design))
+    right[-1] = 1.0
+    multipliers = bounded_nnls(design, right)
+    if multipliers is None:
+        return None, True
+    rest = 1.0 - unit * float(target @ multipliers)
+    if rest > UNBOUNDED:
+        return multipliers / (unit * rest), True
+    reached = multipliers @ factor
+    return (multipliers, False) if float(reached @ reached) <= 4 * UNBOUNDED else (None, True)
+
+
+def bounded_nnls(design: Array, right: Array) -> Array | None:
+    """Minimise ‖E λ − f‖ over λ ≥ 0 with :func:`scipy.optimize.nnls`; None where it gives up.
+
+    Only its λ is used; the residual it reports is not. An empty program never reaches it: scipy 1.17.1 frees
+    memory twice when E has no columns, and the interpreter dies.
+    """
+    if 0 in design.shape:
+        return np.zeros(design.shape[1])
+    try:
+        solution, _ = scipy.optimize.nnls(
+            np.asarray(design, dtype=np.float64), np.asarray(right, dtype=np.float64), maxiter=10 * design.shape[1] + 50
+        )
+    except RuntimeError:
+        return None
+    return np.maximum(solution, 0.0) if np.all(np.isfinite(solution)) else None
+
+
+def _checked(
+    matrix: Array, target: Array, solution: Array, iterations: int, *, bounded: bool = True
+) -> NonNegativeMinimum:
+    """Evaluate the optimality conditions afresh, in units with S_ii ≈ 1 and max|q| = 1."""
+    passive = solution > 0
+    if not bounded:
+        return NonNegativeMinimum(solution, matrix @ solution, passive, iterations, float("inf"), False, False)
+    slack = matrix @ solution - target
+    violation = np.where(passive, np.abs(slack), np.maximum(-slack, 0.0))
+    rounding = np.minimum(4 * EPS * (np.abs(matrix) @ solution), LARGEST_ROUNDING)
+    return NonNegativeMinimum(
+        solution=solution,
+        slack=slack,
+        passive=passive,
+        iterations=iterations,
+        residual=float(np.max(violation, initial=0.0)),
+        solved=bool(np.all(violation <= np.maximum(TOLERANCE, rounding))),
+        bounded=True,
+    )

@@ -1,0 +1,164 @@
+"""Is this the minimum-norm global minimiser? A proof or a measured refusal, for weights from anywhere.
+
+For feasible w and any a with a_N ≤ 0, w_a = Xᵀa,
+
+    ½‖w‖² − (t_Pᵀa_P − ½aᵀKa) = ½‖w − w_a‖² + Σ_N a_i β_i,
+
+so w is optimal exactly where multipliers exist that make both terms on the right vanish. The candidate's own
+dual K⁺β is one choice. For singular K others describe the same weights, and those of our own solution are the second;
+the better of the two is reported. The lower bound is the better of the two as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from relubias.errors import ArgumentError
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem, same_problem
+from relubias.references.conditions import Constraints, Evidence, evidence
+from relubias.references.constrained import best_multipliers
+from relubias.references.record import KKT
+from relubias.references.single import constraints_of
+from relubias.state import State
+
+#: A candidate whose violations are at most this fraction of the largest fitted label is called feasible.
+FEASIBLE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What can be said about a candidate for the minimum-norm global minimiser of one neuron.
+
+    Attributes
+    ----------
+    problem, network, state : Problem, Network, State
+        The candidate.
+    optimal : bool
+        Whether it is the minimum-norm global minimiser: all residuals at most 1e-9, or at the rounding level of K.
+    feasible : bool
+        Whether it is a global minimiser of the loss, to 1e-6 of the largest fitted label.
+    message : str
+        One sentence.
+    kkt : KKT
+        Relative residuals, with `multipliers`.
+    misfit : float
+        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units.
+    excess : float
+        Largest positive β_i over the other samples, in label units.
+    worst_sample : int
+        The sample with the largest violation.
+    multipliers : ndarray, shape (n_samples,)
+        a.
+    norm : float
+        ‖w‖, the part outside the span of the samples included.
+    lower_bound : float
+        No global minimiser has a smaller norm.
+    """
+
+    problem: Problem
+    network: Network
+    state: State
+    optimal: bool
+    feasible: bool
+    message: str
+    kkt: KKT
+    misfit: float
+    excess: float
+    worst_sample: int
+    multipliers: Array
+    norm: float
+    lower_bound: float
+
+    @property
+    def interval(self) -> float:
+        """norm − lower_bound; negative only where the candidate is not feasible, or by rounding."""
+        return self.norm - self.lower_bound
+
+
+def certify(problem: Problem, network: Network, state: State) -> Certificate:
+    """Check the optimality conditions of a candidate for the minimum-norm global minimiser of one neuron.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        One neuron.
+    state : State
+        From any source: :meth:`State.from_weights`, :meth:`State.from_dual`, or the state of a run.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    ArgumentError
+        If the network has several neurons, or the state belongs to another problem or network.
+    """
+    constraints = constraints_of(problem, network)
+    if state.network.signs != network.signs or not same_problem(state.problem, problem):
+        raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
+    operator, primal = problem.operator, state.primal[0]
+    outside = state.orthogonal_norm
+    mismatch = float(np.max(np.abs(primal - operator.wide_matvec(state.dual[0]))))
+
+    def judged(dual: Array, distance: float) -> tuple[Array, Evidence]:
+        return dual, evidence(
+            operator, constraints, dual, primal=primal, norm=state.norm, distance=distance, mismatch=mismatch
+        )
+
+    solved, _ = best_multipliers(operator, constraints)
+    # Without the kernel of K, in which large coefficients may cancel.
+    difference = state.dual[0] - operator.project(solved)
+    inside = max(0.0, float(difference @ operator.matvec(difference)))
+    distance = math.hypot(math.sqrt(inside), outside)
+    choices = [judged(state.dual[0], outside), judged(solved, distance)]
+    dual, proof = min(choices, key=lambda choice: choice[1].kkt.worst)
+    bound = max(choice[1].lower_bound for choice in choices)
+    violations = np.abs(constraints.violations(primal))
+    feasible = proof.kkt.primal <= FEASIBLE
+    return Certificate(
+        problem=problem,
+        network=network,
+        state=state,
+        optimal=proof.optimal,
+        feasible=feasible,
+        message=_message(problem, constraints, proof, violations, feasible, bound),
+        kkt=proof.kkt,
+        misfit=float(np.max(violations, where=constraints.equal, initial=0.0)),
+        excess=float(np.max(violations, where=~constraints.equal, initial=0.0)),
+        worst_sample=int(np.argmax(violations)),
+        multipliers=dual,
+        norm=state.norm,
+        lower_bound=bound,
+    )
+
+
+def _message(
+    problem: Problem, constraints: Constraints, proof: Evidence, violations: Array, feasible: bool, bound: float
+) -> str:
+    if proof.optimal:
+        level = "at the rounding level of the Gram matrix" if proof.at_rounding else f"{proof.kkt.worst:.1e}"
+        return f"this is the minimum-norm global minimiser: the residuals of its optimality conditions are {level}."
+    if not feasible:
+        worst = int(np.argmax(violations))
+        wanted = "should be fitted" if constraints.equal[worst] else "should be at or below 0"
+        return (
+            f"this is no global minimiser of the loss: {problem.sample(worst)} {wanted} and is off by "
+            f"{violations[worst]:.3g} in label units."
+        )
+    start = (
+        f"this is a global minimiser of the loss, but not shown to be the one of least norm: its norm {proof.norm:.6g} "
+    )
+    if proof.norm > (1 + FEASIBLE) * bound:
+        above = f"{100 * (proof.norm / bound - 1):.2g} % above" if bound > 0 else "above"
+        return f"{start}is {above} the lower bound {bound:.6g}."
+    return (
+        f"{start}meets the lower bound to six digits, but the residuals of the optimality conditions reach "
+        f"{proof.kkt.worst:.1e}, above 1e-9."
+    )

@@ -1,0 +1,162 @@
+"""Constraints on the pre-activations of one neuron, and how far a point is from optimal under them.
+
+    min ½‖w‖²   s.t.   β_i = t_i (i ∈ P),   β_i ≤ 0 (i ∈ N),     β = X w
+
+    dual:  max  t_Pᵀa_P − ½ aᵀK a   s.t.   a_i ≤ 0 (i ∈ N),      w = Xᵀa
+
+Entries of K are known to ε √(K_ii K_jj) only, so that (K a)_i is known to
+
+    e_i = ε √K_ii Σ_j √K_jj |a_j|,
+
+the *rounding floor* below which no residual means anything, and aᵀKa to e = ε (Σ_j √K_jj |a_j|)². Residuals
+themselves are accumulated in extended precision, so their own rounding does not count beside that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.linalg.factor import EPS, GramOperator
+from relubias.linalg.gram import Array
+from relubias.references.record import KKT
+
+#: Residuals up to this size, relative, make a solution optimal.
+TOLERANCE = 1e-9
+#: Residuals above `TOLERANCE` count as rounding up to this multiple of the floor e …
+ROUNDING = 4.0
+#: … and never beyond this size: with so few digits left nothing is called optimal.
+LARGEST_FLOOR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """β_i = t_i where `equal`, β_i ≤ 0 elsewhere; both of shape (n,)."""
+
+    targets: Array
+    equal: NDArray[np.bool_]
+
+    @property
+    def scale(self) -> float:
+        """max|t| over the samples to be fitted; 0 where there are none or all are 0."""
+        return float(np.max(np.abs(self.targets), where=self.equal, initial=0.0))
+
+    def violations(self, primal: Array) -> Array:
+        """β_i − t_i where equal, (β_i)₊ elsewhere, shape (n,)."""
+        return np.where(self.equal, primal - self.targets, np.maximum(primal, 0.0))
+
+    def nearest(self, primal: Array, dual: Array) -> Array:
+        """Pre-activations that meet the constraints exactly: t where equal, 0 where a_i < 0, else min(β, 0)."""
+        return np.where(self.equal, self.targets, np.where(dual < 0, 0.0, np.minimum(primal, 0.0)))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Residuals of one point with its multipliers, and the level of rounding they are to be judged by.
+
+    Attributes
+    ----------
+    kkt, floor : KKT
+        `floor` has the part of each residual that the rounding of K alone explains.
+    norm : float
+        ‖w‖.
+    lower_bound : float
+        Lower bound on the least norm from the multipliers, those of the wrong sign set to 0.
+    """
+
+    kkt: KKT
+    floor: KKT
+    norm: float
+    lower_bound: float
+
+    @property
+    def optimal(self) -> bool:
+        """Whether every residual is at most 1e-9, or at a rounding level that leaves at least six digits."""
+        pairs = zip(self.kkt.as_dict().values(), self.floor.as_dict().values(), strict=True)
+        return all(value <= max(TOLERANCE, min(ROUNDING * floor, LARGEST_FLOOR)) for value, floor in pairs)
+
+    @property
+    def at_rounding(self) -> bool:
+        """Whether the verdict rests on the rounding level of K rather than on 1e-9."""
+        return self.optimal and self.kkt.worst > TOLERANCE
+
+
+def evidence(
+    operator: GramOperator,
+    constraints: Constraints,
+    dual: Array,
+    *,
+    primal: Array | None = None,
+    norm: float | None = None,
+    distance: float = 0.0,
+    mismatch: float = 0.0,
+) -> Evidence:
+    """Evaluate the optimality conditions from K.
+
+    Parameters
+    ----------
+    operator : GramOperator
+    constraints : Constraints
+    dual : ndarray, shape (n,)
+        Multipliers a; any.
+    primal : ndarray, shape (n,), optional
+        β of the point; by default K a.
+    norm : float, optional
+        ‖w‖; by default ‖Xᵀa‖.
+    distance : float
+        ‖w − Xᵀa‖; 0 where w is Xᵀa.
+    mismatch : float
+        How far `primal` is from X w, in label units, where it was not computed from K here.
+
+    Returns
+    -------
+    Evidence
+    """
+    image = operator.wide_matvec(dual)
+    beta = np.asarray(image, dtype=np.float64) if primal is None else primal
+    size = math.sqrt(max(0.0, float(dual.astype(np.longdouble) @ image))) if norm is None else norm
+    scale = constraints.scale or float(np.max(np.abs(beta), initial=0.0)) or 1.0
+    others = ~constraints.equal
+    lengths = np.sqrt(operator.diagonal) * np.abs(dual)
+    rounding = EPS * np.sqrt(operator.diagonal) * float(lengths.sum())
+    wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
+    square = size**2 or 1.0
+    kkt = KKT(
+        primal=max(float(np.max(np.abs(constraints.violations(beta)))), mismatch) / scale,
+        dual=max(wrong / (float(lengths.max()) or 1.0), distance / (size or 1.0)),
+        complementarity=float(np.abs(dual * beta)[others].sum()) / square,
+    )
+    floor = KKT(
+        primal=float(rounding.max()) / scale,
+        dual=0.0,
+        complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
+    )
+    return Evidence(kkt, floor, size, _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None))
+
+
+def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:
+    """Return a number that the least norm is not below: √(2 (t_Pᵀa_P − ½aᵀKa)), less a margin for rounding.
+
+    Multipliers of the wrong sign are set to 0 first.
+    """
+    return _lower_bound(operator, constraints, dual, None)
+
+
+def _lower_bound(
+    operator: GramOperator, constraints: Constraints, dual: Array, image: NDArray[np.longdouble] | None
+) -> float:
+    """The bound, given K a where no multiplier has the wrong sign and K a is known already."""
+    allowed = np.where(constraints.equal, dual, np.minimum(dual, 0.0))
+    wide = allowed.astype(np.longdouble)
+    if image is None:
+        image = operator.wide_matvec(wide)
+    targets = np.where(constraints.equal, constraints.targets, 0.0)
+    value = float(wide @ targets - wide @ image / 2)
+    # Rounding of the entries of K, of the sums in extended precision, and of the last conversion.
+    summation = len(dual) * float(np.finfo(np.longdouble).eps)
+    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed)) ** 2
+    margin = (EPS + summation) * reach / 2 + summation * float(np.abs(allowed) @ np.abs(targets)) + 4 * EPS * abs(value)
+    return math.sqrt(2 * max(0.0, value - margin))

@@ -1,0 +1,132 @@
+"""The minimum-norm weights under constraints, through their multipliers.
+
+    max_a  t_Pᵀa_P − ½ aᵀK a     s.t.   a_N ≤ 0
+
+The multipliers of the equalities are free and are eliminated by a Schur complement. With K_PP = L Lᵀ,
+W = L⁻¹K_PN and b = −a_N ≥ 0 what is left is a program with signs only,
+
+    min_{b ≥ 0} ½ bᵀS b − qᵀb,      S = K_NN − WᵀW,   q = Wᵀ L⁻¹ t_P,
+
+and then a_P = L⁻ᵀ(L⁻¹t_P + W b). Rows of P that depend on others are left out: whether they agree with them
+shows in the residuals. The same blocks solve K_FF a_F = t_F on F = P ∪ {b > 0}, and iterative refinement
+with residuals in extended precision takes the solution to the last digits that K has.
+
+Cost: about one Cholesky factorisation of K for the blocks, and a fraction of one for the pivoting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.linalg.block_pivoting import non_negative_minimum
+from relubias.linalg.cholesky import EPS, Cholesky, cholesky
+from relubias.linalg.factor import GramOperator
+from relubias.linalg.gram import Array
+from relubias.references.conditions import Constraints
+
+#: Steps of iterative refinement at most; each halves the residual at least, or is the last.
+REFINEMENTS = 12
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """K_PP = L Lᵀ on independent rows `equal`, W = L⁻¹K_PN and S for the rows `signed`, in scaled units."""
+
+    equal: Index
+    signed: Index
+    factor: Cholesky
+    half: Array
+    schur: Array
+
+    def support(self, passive: NDArray[np.bool_]) -> _Blocks:
+        """The same blocks with the signed rows restricted to independent passive ones."""
+        rows = np.flatnonzero(passive)
+        rows = rows[cholesky(self.schur[np.ix_(rows, rows)]).kept]
+        return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], self.schur[np.ix_(rows, rows)])
+
+
+def row_units(operator: GramOperator) -> Array:
+    """Powers of two near ‖x_i‖: dividing by them is exact, and makes solvers blind to the units of each row."""
+    return np.exp2(np.round(np.log2(np.sqrt(np.where(operator.diagonal > 0, operator.diagonal, 1.0)))))
+
+
+def multipliers(
+    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+) -> Array | None:
+    """Return multipliers a, shape (n,), with a_N ≤ 0 exactly.
+
+    They are those of the minimum-norm weights where K is regular enough, and a candidate to be judged by its
+    residuals in any case. None where the inequalities contradict the equalities, as it seems.
+
+    Parameters
+    ----------
+    operator : GramOperator
+    constraints : Constraints
+    binding : ndarray of bool, shape (n,), optional
+        The inequalities that hold with equality, where they are known already.
+    """
+    units = row_units(operator)
+    targets = np.where(constraints.equal, constraints.targets / units, 0.0)
+    largest = float(np.abs(targets).max())
+    if largest == 0.0:
+        return np.zeros(operator.n_samples)
+    scale = float(np.exp2(np.round(np.log2(largest))))
+    targets /= scale
+    blocks = _eliminate(operator, constraints.equal, units)
+    passive = _passive(blocks, targets) if binding is None else binding[blocks.signed]
+    if passive is None:
+        return None
+    scaled = _refined(operator, blocks.support(passive), targets, units)
+    return np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units)
+
+
+def _passive(blocks: _Blocks, targets: Array) -> NDArray[np.bool_] | None:
+    """Where b > 0, by block pivoting; None where the program has no solution."""
+    start = blocks.factor.half_solve(targets[blocks.equal])
+    reach = start @ blocks.half
+    # A sum that cancels to rounding is zero: with singular S, rounding alone would contradict the inequalities.
+    rounding = 4 * EPS * np.sqrt(len(start)) * np.linalg.norm(start) * np.linalg.norm(blocks.half, axis=0)
+    reach[np.abs(reach) <= rounding] = 0.0
+    program = non_negative_minimum(blocks.schur, reach)
+    return program.passive if program.bounded else None
+
+
+def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
+    nonzero = operator.diagonal > 0
+    first, second = np.flatnonzero(equal & nonzero), np.flatnonzero(~equal & nonzero)
+    factor = cholesky(operator.block(first) / units[first] / units[first][:, None])
+    first = first[factor.kept]
+    half = factor.half_solve(operator.block(first, second) / units[second] / units[first][:, None])
+    schur = operator.block(second) / units[second] / units[second][:, None]
+    schur -= half.T @ half
+    # A row whose remainder is rounding lies in the span of P: its β is already decided.
+    undecided = np.flatnonzero(np.diagonal(schur) > operator.n_samples * EPS)
+    if len(undecided) < len(second):
+        second, half, schur = second[undecided], half[:, undecided], schur[np.ix_(undecided, undecided)]
+    return _Blocks(first, second, factor, half, schur)
+
+
+def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array) -> Array:
+    """Solve K_FF a_F = t_F on F = (equal, signed) by refinement from a = 0; return a, shape (n,)."""
+    inner = cholesky(blocks.schur)
+    support = np.concatenate([blocks.equal, blocks.signed])
+    current = np.zeros(operator.n_samples, dtype=np.longdouble)
+    best, smallest, rest = current, np.inf, targets[support]
+    for _ in range(REFINEMENTS):
+        first = blocks.factor.half_solve(rest[: len(blocks.equal)])
+        second = inner.solve(rest[len(blocks.equal) :] - first @ blocks.half)
+        first = blocks.factor.half_solve_transposed(first - blocks.half @ second)
+        current[support] += np.concatenate([first, second])
+        rest = np.asarray(targets - operator.wide_matvec(current / units) / units, dtype=np.float64)[support]
+        size = float(np.max(np.abs(rest), initial=0.0))
+        if not size < smallest / 2:
+            break
+        best, smallest = current.copy(), size
+        if size <= EPS:
+            break
+    return np.asarray(best, dtype=np.float64)

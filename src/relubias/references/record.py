@@ -1,0 +1,136 @@
+"""The record of one minimum-norm solution, whoever found it, with the evidence for it.
+
+The optimality (Karush–Kuhn–Tucker) conditions of  min ‖w‖  s.t.  β_i = t_i (i ∈ P),  β_i ≤ 0 (i ∈ N),  β = X w, are
+
+    w = Xᵀa,   a_i ≤ 0 on N          (dual)
+    β_P = t_P,  β_N ≤ 0              (primal)
+    a_i β_i = 0 on N                 (complementarity)
+
+and :class:`KKT` says how far a point is from each. ½‖w*‖² ≥ t_Pᵀa_P − ½aᵀKa for every a with a_N ≤ 0: that is the
+lower bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.state import State
+from relubias.status import Optimality
+
+
+@dataclass(frozen=True)
+class KKT:
+    """Relative residuals of the optimality conditions, all recomputed from K.
+
+    Attributes
+    ----------
+    primal : float
+        Largest |β_i − t_i| on the samples to be fitted and largest positive β_i on the others, over max|t|.
+    dual : float
+        The larger of: the largest positive ‖x_i‖a_i on the other samples, over max ‖x_j‖|a_j|; and ‖w − Xᵀa‖/‖w‖.
+    complementarity : float
+        Σ |a_i β_i| over the other samples, over ‖w‖².
+    """
+
+    primal: float
+    dual: float
+    complementarity: float
+
+    @property
+    def worst(self) -> float:
+        """The largest of the three."""
+        return max(self.primal, self.dual, self.complementarity)
+
+    def as_dict(self) -> dict[str, float]:
+        """The three residuals by name."""
+        return {"primal": self.primal, "dual": self.dual, "complementarity": self.complementarity}
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumNorm:
+    """A minimum-norm solution and the proof of it.
+
+    Attributes
+    ----------
+    problem, network : Problem, Network
+    of : str
+        Among which solutions the norm is least: ``"global"`` or ``"linear"``.
+    status : Optimality
+        ``optimal``: the residuals in `kkt` are at most 1e-9, or at the rounding level of K, and then `message` says
+        so. ``infeasible``: no weights meet the conditions. ``budget``: neither could be proven.
+    message : str
+        One sentence.
+    state : State
+        The solution. Where the status is infeasible: the weights of least norm among those whose violations have
+        the least sum of squares. Pre-activations are set to the constraints they meet up to `kkt.primal`, so that
+        a sample held at 0 is inactive.
+    norm : float
+        ‖w‖.
+    lower_bound : float
+        No solution has a smaller norm than this, rounding of K to ε √(K_ii K_jj) included. Where the status is
+        infeasible there is no solution, and the bound is one for the compromises of least violation.
+    kkt : KKT
+        Residuals of `state` in the original conditions.
+    infeasible_rows : tuple of int
+        The samples that the compromise violates; empty unless infeasible.
+    nodes : int
+        Convex programs solved; 1 where there is no branching.
+    """
+
+    problem: Problem
+    network: Network
+    of: str
+    status: Optimality
+    message: str
+    state: State
+    norm: float
+    lower_bound: float
+    kkt: KKT
+    infeasible_rows: tuple[int, ...] = ()
+    nodes: int = 1
+
+    @property
+    def interval(self) -> float:
+        """Width norm − lower_bound of the interval that is proven to hold the least norm."""
+        return self.norm - self.lower_bound
+
+    @property
+    def predictions(self) -> Array:
+        """f at the samples, shape (n,): of the network, or s·Xw where the solution is the linear one."""
+        if self.of == "linear":
+            return np.asarray(self.network.output_weights[0] * self.state.primal[0])
+        return self.state.predictions
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays and JSON-able values from which :meth:`from_parts` rebuilds the record, given the problem."""
+        meta = {
+            "signs": list(self.network.signs),
+            "activation": self.network.activation.name,
+            "of": self.of,
+            "status": str(self.status),
+            "message": self.message,
+            "norm": self.norm,
+            "lower_bound": self.lower_bound,
+            "kkt": self.kkt.as_dict(),
+            "infeasible_rows": list(self.infeasible_rows),
+            "nodes": self.nodes,
+        }
+        return {"dual": self.state.dual, "primal": self.state.primal}, {"minimum_norm": meta}
+
+    @classmethod
+    def from_parts(cls, problem: Problem, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> MinimumNorm:
+        """Rebuild a record from :meth:`to_parts` and the problem it belongs to."""
+        fields = dict(meta["minimum_norm"])
+        network = Network.of_signs(fields.pop("signs"), activation=fields.pop("activation"))
+        state = State(problem, network, arrays["dual"], arrays["primal"], np.zeros(network.n_neurons))
+        fields["status"] = Optimality(fields["status"])
+        fields["kkt"] = KKT(**fields["kkt"])
+        fields["infeasible_rows"] = tuple(fields["infeasible_rows"])
+        return cls(problem=problem, network=network, state=state, **fields)

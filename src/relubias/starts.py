@@ -1,0 +1,234 @@
+"""Initial states, in label units.
+
+* **All active.** β = ε·1 for every neuron where 1 is in the range of K (w = Xᵀ K⁺ ε1), else the weights of least
+  norm with X w ≥ ε, where there are any: with multipliers a,
+
+      min ½‖w‖²  s.t.  X w ≥ ε1       ⇔       min_{a ≥ 0} ½ aᵀK a − ε 1ᵀa,   w = Xᵀa.
+
+  There are none exactly where some non-negative combination of the samples is zero (Gordan): a zero row, say, or
+  centred columns, whose samples sum to zero.
+* **Gaussian.** w ~ N(0, σ² I) with σ = ε/√(tr K/n), so that β ~ ε N(0, K/(tr K/n)). Within the span,
+  β = σ K^½ z and α = σ (K^½)⁺ z with z ~ N(0, I_n); outside it ‖w^⊥‖² ~ σ² χ²(d − rank).
+
+A sample moves a neuron only where it is active (σ′(0) = 0): a start without any active sample is refused.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relubias.errors import ArgumentError, StartError
+from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
+from relubias.linalg.factor import EPS
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.state import State
+
+#: The default scale is this fraction of the root mean square of the labels, or this number where all are 0.
+SMALL = 1e-3
+#: Pre-activations this close to ε, relative, count as ε; they are then set to it.
+EXACT = 1e-8
+#: Steps of iterative refinement: at condition 1e11 each gains about four digits.
+REFINEMENTS = 2
+
+
+def all_active(problem: Problem, network: Network, *, scale: float | None = None) -> State:
+    """The state in which every sample is active in every neuron, with β = `scale` where that is possible.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        Every neuron gets the same weights.
+    scale : float, optional
+        ε, in label units; by default 1e-3 of the root mean square of the labels.
+
+    Returns
+    -------
+    State
+        β = ε exactly where 1 ∈ range(K); else β ≥ ε with least ‖w‖.
+
+    Raises
+    ------
+    ArgumentError
+        If the scale is not a positive finite number.
+    StartError
+        If no weights make all samples active; the message says why.
+    """
+    size = _checked_scale(problem, scale)
+    operator = problem.operator
+    ones = np.ones(problem.n_samples)
+    dual, primal = _solved(problem, ones)
+    if np.all(np.abs(primal - 1.0) <= EXACT):
+        primal = ones
+    else:
+        program = non_negative_minimum(operator.block(np.arange(problem.n_samples)), ones)
+        if not program.solved:
+            raise StartError(_impossible(problem, program))
+        dual = operator.project(program.solution)
+        primal = np.maximum(operator.matvec(program.solution), 1.0)
+    shape = (network.n_neurons, 1)
+    return State(problem, network, np.tile(size * dual, shape), np.tile(size * primal, shape), np.zeros(shape[0]))
+
+
+def gaussian(
+    problem: Problem,
+    network: Network,
+    *,
+    scale: float | None = None,
+    rng: int | np.random.Generator,
+    orthogonal: bool = False,
+) -> State:
+    """Gaussian weights w_k ~ N(0, σ² I), independent for each neuron, with β ~ `scale` · N(0, K/(tr K/n)).
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    scale : float, optional
+        ε, in label units: the root mean square of β. By default 1e-3 of that of the labels.
+    rng : int or numpy.random.Generator
+    orthogonal : bool
+        Whether to draw the part of the weights outside the span of the samples too: itself where the features are
+        at hand, else its norm.
+
+    Raises
+    ------
+    ArgumentError
+        If the scale is not a positive finite number, `rng` is neither an int nor a Generator, or the orthogonal
+        part is asked for and the number of features is unknown.
+    StartError
+        If the start can never move.
+    """
+    size = _checked_scale(problem, scale)
+    generator = _generator(rng)
+    operator = problem.operator
+    trace = float(operator.diagonal.sum()) / problem.n_samples
+    if trace == 0.0:
+        raise StartError("all samples are zero, so no start can ever move and nothing can be learned.")
+    deviation = size / math.sqrt(trace)
+    if orthogonal and problem.features is not None:
+        weights = deviation * generator.standard_normal((network.n_neurons, int(problem.n_features or 0)))
+        return require_movable(State.from_weights(problem, network, weights))
+    values, vectors = operator.eigensystem
+    kept = values > operator.cutoff
+    basis, roots = vectors[:, kept], np.sqrt(values[kept])
+    coordinates = deviation * generator.standard_normal((network.n_neurons, problem.n_samples)) @ basis
+    norms = np.zeros(network.n_neurons)
+    if orthogonal:
+        norms = deviation * np.sqrt(_chi_square(problem, generator, network.n_neurons))
+    return require_movable(
+        State(problem, network, (coordinates / roots) @ basis.T, (coordinates * roots) @ basis.T, norms)
+    )
+
+
+def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> State:
+    """The state with these weights, shape (n_neurons, n_features), or (n_features,) for one neuron.
+
+    Raises
+    ------
+    DataError
+        If the problem has no features.
+    ArgumentError
+        If the shape is wrong or an entry is not finite.
+    StartError
+        If the start can never move.
+    """
+    return require_movable(State.from_weights(problem, network, weights))
+
+
+def from_dual(problem: Problem, network: Network, dual: ArrayLike) -> State:
+    """The state with weights w_k = Xᵀα_k, α of shape (n_neurons, n_samples), or (n_samples,) for one neuron.
+
+    Raises
+    ------
+    ArgumentError
+        If the shape is wrong or an entry is not finite.
+    StartError
+        If the start can never move.
+    """
+    return require_movable(State.from_dual(problem, network, dual))
+
+
+def require_movable(state: State) -> State:
+    """Return the state if some sample is active in some neuron.
+
+    Raises
+    ------
+    StartError
+        Otherwise: the gradient is zero there and training would never move.
+    """
+    if np.any(state.pattern):
+        return state
+    what = "zero weights" if state.norm == 0.0 else "this start"
+    raise StartError(
+        f"{what} can never move: no sample is active in any neuron, so the gradient is zero (σ′(0) = 0); "
+        "use starts.all_active(problem, network), or starts.gaussian(problem, network, rng=0) or another seed."
+    )
+
+
+def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:
+    """K⁺b, refined with residuals in extended precision, and K K⁺b: it is b where b is in the range of K."""
+    operator = problem.operator
+    dual = operator.pseudo_solve(primal)
+    for _ in range(REFINEMENTS):
+        dual = dual + operator.pseudo_solve(np.asarray(primal - operator.wide_matvec(dual), dtype=np.float64))
+    return dual, np.asarray(operator.wide_matvec(dual), dtype=np.float64)
+
+
+def _checked_scale(problem: Problem, scale: float | None) -> float:
+    if scale is None:
+        return SMALL * (problem.label_scale or 1.0)
+    number = float(scale)
+    if not (math.isfinite(number) and number > 0):
+        raise ArgumentError(f"scale must be a positive finite number in label units; it is {scale!r}.")
+    return number
+
+
+def _generator(rng: int | np.random.Generator) -> np.random.Generator:
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise ArgumentError(f"rng must be a non-negative int or a numpy Generator; it is {rng!r}.")
+
+
+def _chi_square(problem: Problem, generator: np.random.Generator, count: int) -> Array:
+    """Squared norms of standard normal vectors outside the span of the samples, shape (count,)."""
+    if problem.n_features is None:
+        raise ArgumentError(
+            "orthogonal=True needs the number of features, which this problem does not know; "
+            "give n_features to Problem.from_gram, or leave the orthogonal part out."
+        )
+    freedom = max(0, problem.n_features - problem.operator.rank)
+    return generator.chisquare(freedom, count) if freedom else np.zeros(count)
+
+
+def _impossible(problem: Problem, program: NonNegativeMinimum) -> str:
+    """Why no weights make every sample active, and what to do."""
+    remedy = "use starts.gaussian(problem, network, rng=0) instead."
+    diagonal = problem.operator.diagonal
+    zero = np.flatnonzero(diagonal == 0.0)
+    if len(zero):
+        return f"no weights make every sample active: {problem.sample(int(zero[0]))} is zero; {remedy}"
+    total = float(problem.operator.matvec(np.ones(problem.n_samples)).sum())
+    if total <= 16 * EPS * problem.n_samples * float(diagonal.sum()):
+        return (
+            "no weights make every sample active: the columns are centred, so the samples sum to zero and so do their "
+            f"pre-activations; {remedy}"
+        )
+    if program.bounded:
+        return f"weights that make every sample active could not be found for this nearly singular data; {remedy}"
+    return (
+        f"no weights make every sample active: {_support(problem, program.passive)} have a combination with "
+        f"positive coefficients that is zero; {remedy}"
+    )
+
+
+def _support(problem: Problem, members: NDArray[np.bool_]) -> str:
+    rows = [int(i) for i in np.flatnonzero(members)]
+    return ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
