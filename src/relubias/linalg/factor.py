@@ -53,9 +53,11 @@ class GramOperator:
 
     @cached_property
     def spectrum(self) -> Array:
-        """Eigenvalues of K in ascending order, shape (n,); as computed, so that rounding may make some < 0."""
-        if "eigensystem" in self.__dict__:
-            return self.eigensystem[0]
+        """Eigenvalues of K in ascending order, shape (n,); as computed, so that rounding may make some < 0.
+
+        Never those of `eigensystem`, whose rounding is another: the default step 1/λ_max, and with it the run, must
+        not depend on what was asked of the operator before.
+        """
         return np.asarray(scipy.linalg.eigvalsh(self.gram, check_finite=False))
 
     @property
