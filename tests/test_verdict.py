@@ -50,7 +50,9 @@ def test_in_the_regime_positive_samples_are_selected(clean: Analysis) -> None:
         "ReLU selected the positive samples: all 10 positive labels are interpolated; "
         "on all 10 negative labels the prediction is exactly 0." in text
     )
-    assert "The activation pattern changed at 1 step, the last at step 1; no later change is possible: certified." in text
+    assert (
+        "The activation pattern changed at 1 step, the last at step 1; no later change is possible: certified." in text
+    )
     assert "10 samples active at the start went off for the last time at step 1." in text
 
 

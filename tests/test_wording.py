@@ -14,9 +14,7 @@ def test_counts_agree_with_their_nouns() -> None:
     assert count(2, "pair of neuron and sample", "pairs of neuron and sample") == "2 pairs of neuron and sample"
 
 
-@pytest.mark.parametrize(
-    ("part", "text"), [([1, 1, 0], "all 2"), ([0, 0, 1], "none of the 2"), ([0, 1, 1], "1 of 2")]
-)
+@pytest.mark.parametrize(("part", "text"), [([1, 1, 0], "all 2"), ([0, 0, 1], "none of the 2"), ([0, 1, 1], "1 of 2")])
 def test_portions_look_at_the_whole_only(part: list[int], text: str) -> None:
     assert portion(np.array(part, dtype=bool), np.array([True, True, False])) == text
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -174,13 +172,17 @@ def test_a_bad_table_is_one_sentence(kind: str, tmp_path: Path, capsys: pytest.C
         ("--nonsense", "--nonsense"),
     ],
 )
-def test_a_bad_option_is_one_sentence(words: str, expected: str, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_option_is_one_sentence(
+    words: str, expected: str, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = table.parent / "out"
     assert expected in refusal(capsys, "analyze", table, "--output", folder, *words.split())
     assert not folder.exists()
 
 
-def test_missing_files_and_folders_for_files_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_files_and_folders_for_files_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert "no file" in refusal(capsys, "analyze", tmp_path / "none.csv")
     assert "folder" in refusal(capsys, "analyze", tmp_path)
     assert "FILE" in refusal(capsys, "analyze")
@@ -198,7 +200,9 @@ def test_a_file_in_the_way_of_the_output_is_told_before_anything_is_read(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_cannot_be_written_is_told(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
     assert "cannot be written" in refusal(capsys, "analyze", table, "--output", locked / "out")
@@ -248,7 +252,8 @@ def test_a_required_limit_that_is_not_there_is_code_three(table: Path, capsys: p
     assert main(["analyze", str(table), "--until", "2", "--require-limit", "--json"]) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["run"]["steps"] == 2
-    assert err == "relubias: error: the run has no certified limit (status reached): step 2 is reached; this is not the limit.\n"
+    assert err.startswith("relubias: error: the run has no certified limit (status reached): step 2 is reached")
+    assert err.count("\n") == 1
 
 
 def run(*words: object, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -281,42 +286,25 @@ def test_a_reader_that_has_seen_enough_causes_no_traceback(table: Path) -> None:
     assert (done.stdout, done.stderr) == ("Data\n", "")
 
 
-def test_ctrl_c_keeps_the_partial_answer(tmp_path: Path) -> None:
-    """Alike samples with labels of both signs chatter for long: the run is still on its way when it is interrupted."""
-    rng = np.random.default_rng(0)
-    spectrum = np.geomspace(1.0, 1e-4, 40)
-    features = (rng.normal(size=(40, 40)) * spectrum) @ rng.normal(size=(40, 200)) + 1.0
-    path = tmp_path / "alike.csv"
-    names = ",".join(["y", *(f"g{j}" for j in range(200))])
-    labels = rng.normal(size=40)
-    np.savetxt(path, np.column_stack([labels, features]), delimiter=",", header=names, comments="", fmt="%.17g")
+def test_ctrl_c_keeps_the_partial_answer(table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    words = ["analyze", path, "--budget", "1e13", "--start", "gaussian", "--json", "--output", folder]
-    command = [sys.executable, "-c", _ANNOUNCED, *map(str, words)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    assert process.stderr.readline() == "training\n"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    values = json.loads(out)
+    words = ["analyze", table, "--json", "--output", folder]
+    command = [sys.executable, "-c", _INTERRUPTED, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "relubias: error: interrupted.\n")
+    values = json.loads(done.stdout)
     assert (values["run"]["status"], values["interrupted"], values["reference"]) == ("interrupted", True, None)
     assert values["run"]["steps"] > 0
     assert {entry.name for entry in folder.iterdir()} == FILES
 
 
-#: The command, with a word on standard error as soon as training reports for the first time.
-_ANNOUNCED = """
-import sys
+#: The command, sent the signal of Ctrl-C when training reports for the first time.
+_INTERRUPTED = """
+import os, signal, sys
 from relubias.cli.main import main
 from relubias.cli.progress import ProgressLine
 
-def first(self, progress, said=[]):
-    if not said:
-        said.append(print("training", file=sys.stderr, flush=True))
-
-ProgressLine.__call__ = first
+ProgressLine.__call__ = lambda self, progress: os.kill(os.getpid(), signal.SIGINT)
 sys.exit(main(sys.argv[1:]))
 """
 

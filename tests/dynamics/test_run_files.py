@@ -13,10 +13,10 @@ from relubias import ArgumentError, DataError, Network, Problem, Run, Status, gr
 from relubias.state import State
 
 
-def finished(**options: int) -> Run:
+def finished(until: int | None) -> Run:
     problem = random_problem(12, 60, seed=3)
     network = Network.single()
-    return gradient_descent(problem, network, starts.gaussian(problem, network, rng=1, orthogonal=True), **options)
+    return gradient_descent(problem, network, starts.gaussian(problem, network, rng=1, orthogonal=True), until=until)
 
 
 def assert_same(one: object, other: object) -> None:
@@ -26,7 +26,7 @@ def assert_same(one: object, other: object) -> None:
         left, right = getattr(one, field.name), getattr(other, field.name)
         if field.name == "features":
             continue  # features stay where they came from
-        elif isinstance(left, np.ndarray):
+        if isinstance(left, np.ndarray):
             assert left.dtype == right.dtype, field.name
             assert np.array_equal(left, right), field.name
         elif dataclasses.is_dataclass(left) and field.name != "activation":
@@ -37,7 +37,7 @@ def assert_same(one: object, other: object) -> None:
 
 @pytest.mark.parametrize("until", [None, 7], ids=["limit", "seven steps"])
 def test_a_run_comes_back_to_the_bit(until: int | None, tmp_path: Path) -> None:
-    run = finished(until=until)  # type: ignore[arg-type]
+    run = finished(until)
     again = Run.load(run.save(tmp_path / "run.npz"))
     assert again.state.orthogonal is not None
     assert_same(run, again)

@@ -25,7 +25,7 @@ def analysis() -> Analysis:
 
 def markers(analysis: Analysis, panel: int) -> list[PathCollection]:
     axes = figure(analysis).axes[panel]
-    return [item for item in axes.collections if isinstance(item, PathCollection) and len(item.get_offsets())]
+    return [item for item in axes.collections if isinstance(item, PathCollection) and np.size(item.get_offsets())]
 
 
 def labelled(analysis: Analysis) -> dict[str, PathCollection]:
@@ -34,14 +34,19 @@ def labelled(analysis: Analysis) -> dict[str, PathCollection]:
 
 def test_labels_are_drawn_at_their_values_in_their_order(analysis: Analysis) -> None:
     found = labelled(analysis)
-    drawn = np.concatenate([np.asarray(found[f"label, {name}"].get_offsets()) for name in ("negative", "zero", "positive")])
+    drawn = np.concatenate(
+        [np.asarray(found[f"label, {name}"].get_offsets()) for name in ("negative", "zero", "positive")]
+    )
     assert np.array_equal(drawn[:, 0], np.sort(analysis.problem.labels))
     assert np.array_equal(drawn[:, 1], np.arange(20))
 
 
 def test_signs_are_told_by_shape(analysis: Analysis) -> None:
     found = labelled(analysis)
-    shapes = {found[f"label, {name}"].get_paths()[0].vertices.tobytes() for name in ("negative", "zero", "positive")}
+    shapes = {
+        np.asarray(found[f"label, {name}"].get_paths()[0].vertices).tobytes()
+        for name in ("negative", "zero", "positive")
+    }
     assert len(shapes) == 3
 
 
