@@ -122,3 +122,15 @@ def test_the_title_has_both_gaps(analysis: Analysis) -> None:
     assert analysis.gap is not None
     title = figure(analysis).get_suptitle()
     assert f"gap {analysis.gap.absolute:.3g} absolute, {analysis.gap.relative:.3g} relative" in title
+
+
+def test_nothing_that_is_written_leaves_the_page(analysis: Analysis) -> None:
+    run = dataclasses.replace(analysis.run, pattern_changes=63_494_722, stabilised_at=538_961_072, events_dropped=10**8)
+    page = figure(dataclasses.replace(analysis, run=run))
+    page.draw_without_rendering()
+    for axes in page.axes:
+        box = axes.get_tightbbox()
+        assert box is not None
+        assert box.x0 >= 0
+        assert box.x1 <= page.bbox.x1
+        assert box.y1 <= page.bbox.y1
