@@ -20,7 +20,12 @@ from relubias.archive import load_record, save_record
 from relubias.errors import ArgumentError, DataError
 from relubias.facts import Facts, facts_of
 from relubias.linalg.factor import GramOperator
+from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import BLOCK_ENTRIES, Array, column_blocks, gram_matrix, is_sparse, symmetrised
+from relubias.linalg.lq import lower_factor
+
+#: Up to this condition number K itself has digits enough.
+TRUSTED_CONDITION = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +175,15 @@ class Problem:
 
     @cached_property
     def operator(self) -> GramOperator:
-        """The operator through which dynamics and references see K."""
-        return GramOperator(self.gram)
+        """The operator through which dynamics and references see K.
+
+        Where K has lost digits (condition above 1e10) and the features can be read a second time, a factor of X
+        stands behind it.
+        """
+        operator = GramOperator(self.gram)
+        if self.features is None or operator.condition <= TRUSTED_CONDITION:
+            return operator
+        return FactorOperator(self.gram, lower_factor(column_blocks(self.features), self.n_samples))
 
     @cached_property
     def facts(self) -> Facts:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from relubias import step_sizes
 from relubias.dynamics import certificates
 from relubias.dynamics.cycles import RESTING, Cycle, cycle_of
-from relubias.dynamics.leaping import INFINITY, Leap, curvature
+from relubias.dynamics.leaping import INFINITY, Leap
 from relubias.dynamics.run import INTERPOLATED, Progress, Run
 from relubias.dynamics.stepping import Iterate
 from relubias.errors import ArgumentError
@@ -174,7 +174,7 @@ class _Descent:
 
         self.progress, self.kernel = progress, kernel
         n = float(problem.n_samples)
-        self.unit = kernel.full_step_flops(problem.n_samples, network.n_neurons)
+        self.unit = iterate.step_flops
         self.certificate_flops = n**3 / 3 + 16 * network.n_neurons * n**2 + _CERTIFICATE_OVERHEAD
         self.leap_flops = (9 + 2 * network.n_neurons) * n**3 + _LEAP_OVERHEAD
 
@@ -367,11 +367,9 @@ class _Descent:
 
 
 def _stable_step(iterate: Iterate) -> float:
-    active = iterate.pattern
-    union = np.flatnonzero(active.any(axis=0))
+    union, matrix = iterate.operator.curvature(iterate.pattern)
     if not len(union):
         return math.inf
-    matrix = curvature(iterate, union, active)
     last = len(union) - 1
     largest = scipy.linalg.eigvalsh(matrix, subset_by_index=(last, last), check_finite=False)[0]
     return 2.0 / float(largest)
