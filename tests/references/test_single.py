@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from relubias.activations import Activation
 from relubias.errors import ArgumentError
@@ -28,11 +29,11 @@ def mixed_problem(n: int, d: int, seed: int = 0) -> Problem:
     return Problem.from_features(rng.standard_normal((n, d)), labels)
 
 
-def brute_force(features: np.ndarray, labels: np.ndarray) -> np.ndarray | None:
+def brute_force(features: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Search all sets of samples held at zero; None where no set gives weights that meet all constraints."""
     positive = np.flatnonzero(labels > 0)
     others = np.flatnonzero(labels <= 0)
-    best: np.ndarray | None = None
+    best: NDArray[np.float64] | None = None
     for count in range(len(others) + 1):
         for held in combinations(others, count):
             rows = [*positive, *held]
@@ -45,8 +46,8 @@ def brute_force(features: np.ndarray, labels: np.ndarray) -> np.ndarray | None:
     return best
 
 
-def weights_of(star: MinimumNorm) -> np.ndarray:
-    return star.state.weights()[0]
+def weights_of(star: MinimumNorm) -> NDArray[np.float64]:
+    return np.asarray(star.state.weights()[0])
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 12))
@@ -61,7 +62,7 @@ def test_agrees_with_brute_force_over_all_active_sets(seed: int, n: int, d: int)
         assert star.infeasible_rows
     else:
         assert star.status is Optimality.OPTIMAL
-        np.testing.assert_allclose(weights_of(star), expected, atol=1e-7 * (1 + np.linalg.norm(expected)))
+        np.testing.assert_allclose(weights_of(star), expected, atol=1e-7 * (1 + float(np.linalg.norm(expected))))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 7), st.integers(1, 5))
