@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from relubias.errors import ArgumentError, StartError
 from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
@@ -223,12 +223,10 @@ def _impossible(problem: Problem, program: NonNegativeMinimum) -> str:
         )
     if program.bounded:
         return f"weights that make every sample active could not be found for this nearly singular data; {remedy}"
+    shares = program.solution * np.sqrt(diagonal)
+    rows = [int(i) for i in np.flatnonzero(shares > EXACT * shares.max())]
+    named = ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
     return (
-        f"no weights make every sample active: {_support(problem, program.passive)} have a combination with "
-        f"positive coefficients that is zero; {remedy}"
+        f"no weights make every sample active: {named} have a combination with positive coefficients that is zero; "
+        f"{remedy}"
     )
-
-
-def _support(problem: Problem, members: NDArray[np.bool_]) -> str:
-    rows = [int(i) for i in np.flatnonzero(members)]
-    return ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
