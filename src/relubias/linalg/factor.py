@@ -157,7 +157,26 @@ class GramOperator:
     def matvec_bound(self, vectors: Array) -> Array:
         """Return bounds √K_ii Σ_j √K_jj |a_j| ≥ Σ_j |K_ij a_j| for each row a of `vectors`, shape (p, n)."""
         roots = np.sqrt(self.diagonal)
-        return np.asarray(np.abs(vectors) @ roots)[:, None] * roots
+        return np.asarray((np.abs(vectors) @ roots)[:, None] * roots)
+
+    def image_error(self, dual: Array) -> Array:
+        """Bound for the error of K a, a of shape (n,), that rounding of the data explains: ε √K_ii Σ_j √K_jj |a_j|."""
+        return np.asarray(EPS * np.sqrt(self.diagonal) * self._reach(dual))
+
+    def square_error(self, dual: Array) -> float:
+        """Bound for the error of aᵀK a, accumulated in extended precision: ε (Σ_j √K_jj |a_j|)²."""
+        return self._square_eps * self._reach(dual) ** 2
+
+    def defect(self, dual: Array, primal: Array) -> Array:
+        """How far `primal`, shape (n,), is from being the pre-activations X w of the weights w = Xᵀa."""
+        return np.asarray(primal - self.wide_matvec(dual), dtype=np.float64)
+
+    def _reach(self, dual: Array) -> float:
+        return float(np.sqrt(self.diagonal) @ np.abs(dual))
+
+    @property
+    def _square_eps(self) -> float:
+        return EPS + self.n_samples * float(np.finfo(np.longdouble).eps)
 
     def columns(self, index: NDArray[np.intp]) -> Array:
         """Return K[:, index], shape (n, len(index))."""

@@ -95,6 +95,23 @@ class FactorOperator(GramOperator):
         wide = self._lower.astype(np.longdouble)
         return np.asarray(wide @ (wide.T @ np.asarray(vector, dtype=np.longdouble)))
 
+    def image_error(self, dual: Array) -> Array:
+        """Bound for the error of K a that the rounding of X explains: ε √K_ii ‖Xᵀa‖."""
+        return np.asarray(EPS * np.sqrt(self.diagonal) * self._length(dual))
+
+    def square_error(self, dual: Array) -> float:
+        """Bound for the error of ‖Xᵀa‖², accumulated in extended precision: 2 ε Σ_j √K_jj |a_j| ‖Xᵀa‖."""
+        return 2 * self._square_eps * self._reach(dual) * self._length(dual)
+
+    def defect(self, dual: Array, primal: Array) -> Array:
+        """How far `primal`, shape (n,), is from the range of X: large coefficients a cannot tell more in float64."""
+        values, vectors = self.eigensystem
+        kernel = vectors[:, values <= self.cutoff]
+        return np.asarray(kernel @ (kernel.T @ primal))
+
+    def _length(self, dual: Array) -> float:
+        return float(np.linalg.norm(self._lower.astype(np.longdouble).T @ dual.astype(np.longdouble)))
+
     def lengths(self, duals: Array) -> Array:
         """Return ‖Xᵀa‖ = ‖Lᵀa‖ for each row a of `duals`, shape (p, n)."""
         return np.asarray(np.linalg.norm(duals @ self._lower, axis=1))
