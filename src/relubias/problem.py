@@ -52,6 +52,8 @@ class Problem:
         Where the data came from, in words.
     notes : tuple of str
         Remarks made while the data were read.
+    factor : ndarray, shape (n_samples, r), or None
+        L with K = L Lᵀ and the digits of X, where it is known already.
     """
 
     gram: Array
@@ -65,6 +67,7 @@ class Problem:
     label_mean: float = 0.0
     source: str = "arrays"
     notes: tuple[str, ...] = ()
+    factor: Array | None = None
 
     @classmethod
     def from_features(
@@ -180,6 +183,8 @@ class Problem:
         Where K has lost digits (condition above 1e10) and the features can be read a second time, a factor of X
         stands behind it.
         """
+        if self.factor is not None:
+            return FactorOperator(self.gram, self.factor)
         operator = GramOperator(self.gram)
         if self.features is None or operator.condition <= TRUSTED_CONDITION:
             return operator
@@ -253,7 +258,10 @@ class Problem:
             "source": self.source,
             "notes": self.notes,
         }
-        return {"gram": self.gram, "labels": self.labels}, {"problem": meta}
+        arrays = {"gram": self.gram, "labels": self.labels}
+        if self.operator.factor is not None:
+            arrays["factor"] = self.operator.factor
+        return arrays, {"problem": meta}
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
@@ -261,7 +269,8 @@ class Problem:
         fields = dict(meta["problem"])
         for key in ("feature_names", "sample_names", "notes"):
             fields[key] = None if fields[key] is None else tuple(fields[key])
-        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), **fields)
+        factor = np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None
+        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), factor=factor, **fields)
 
 
 def same_problem(first: Problem, second: Problem) -> bool:
