@@ -72,9 +72,9 @@ class Loop:
         try:
             while True:
                 end = self._turn()
-                self._report()
                 if end is not None:
                     return end
+                self._report()
         except KeyboardInterrupt:
             return self.ends.interrupted()
 
