@@ -173,7 +173,8 @@ def disjoint(
         if np.max(np.abs(got - wanted)) > EXACT * np.max(np.abs(wanted)):
             raise StartError(
                 f"no weights give neuron {k + 1} its active and its inactive samples: K has rank "
-                f"{problem.operator.rank} for {problem.n_samples} samples; use starts.gaussian(problem, network, rng=0) instead."
+                f"{problem.operator.rank} for {problem.n_samples} samples; use starts.gaussian(problem, network, "
+                "rng=0) instead."
             )
     return require_movable(State(problem, network, duals, primal, np.zeros(network.n_neurons)))
 
