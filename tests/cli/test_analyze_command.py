@@ -298,12 +298,14 @@ def test_ctrl_c_keeps_the_partial_answer(table: Path, tmp_path: Path) -> None:
     assert {entry.name for entry in folder.iterdir()} == FILES
 
 
-#: The command, sent the signal of Ctrl-C when training reports for the first time.
+#: The command, sent the signal of Ctrl-C when training reports for the first time, after a few steps.
 _INTERRUPTED = """
 import os, signal, sys
+import relubias.dynamics.loop
 from relubias.cli.main import main
 from relubias.cli.progress import ProgressLine
 
+relubias.dynamics.loop.CHUNK_FLOPS = 1.0
 ProgressLine.__call__ = lambda self, progress: os.kill(os.getpid(), signal.SIGINT)
 sys.exit(main(sys.argv[1:]))
 """
