@@ -22,7 +22,6 @@ SNIPPETS = [
 
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_the_python_of_the_documents_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("relubias.analysis", reason="the main function is not built yet")
     example = files("relubias") / "example_data" / "synthetic.csv"
     (tmp_path / "expression.csv.gz").write_bytes(gzip.compress(example.read_bytes()))
     monkeypatch.chdir(tmp_path)

@@ -19,7 +19,6 @@ FLOORS = {
     "studies": 6,
     "analysis": 5,
     "verdict": 5,
-    "wording": 5,
     "theory": 4,
     "comparison": 4,
     "dynamics": 3,

@@ -21,15 +21,18 @@ from relubias.archive import load_record, save_record
 from relubias.errors import DataError
 from relubias.facts import Facts, facts_of
 from relubias.linalg.factor import GramOperator
+from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import (
     Array,
     FeatureSource,
+    column_blocks,
     cross_product,
     gram_matrix,
     gram_of_blocks,
     row_combinations,
     symmetrised,
 )
+from relubias.linalg.lq import lower_factor
 from relubias.linalg.preprocessed import Preprocessed
 from relubias.linalg.sources import ColumnBlocks, as_features, default_blocks, opened
 from relubias.linalg.validation import (
@@ -47,6 +50,9 @@ ONE_PASS = (
     "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
     "points and a second look for more digits are out of reach."
 )
+
+#: Up to this condition number K itself has digits enough.
+TRUSTED_CONDITION = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,8 @@ class Problem:
         Where the data came from, in words.
     notes : tuple of str
         Remarks made while the data were read.
+    factor : ndarray, shape (n_samples, r), or None
+        L with K = L Lᵀ and the digits of X, where it is known already.
     """
 
     gram: Array
@@ -87,6 +95,7 @@ class Problem:
     label_mean: float = 0.0
     source: str = "arrays"
     notes: tuple[str, ...] = ()
+    factor: Array | None = None
 
     @classmethod
     def from_features(
@@ -214,8 +223,17 @@ class Problem:
 
     @cached_property
     def operator(self) -> GramOperator:
-        """The operator through which dynamics and references see K."""
-        return GramOperator(self.gram)
+        """The operator through which dynamics and references see K.
+
+        Where K has lost digits (condition above 1e10) and the features can be read a second time, a factor of X
+        stands behind it.
+        """
+        if self.factor is not None:
+            return FactorOperator(self.gram, self.factor)
+        operator = GramOperator(self.gram)
+        if self.features is None or operator.condition <= TRUSTED_CONDITION:
+            return operator
+        return FactorOperator(self.gram, lower_factor(column_blocks(self.features), self.n_samples))
 
     @cached_property
     def facts(self) -> Facts:
@@ -320,7 +338,10 @@ class Problem:
             "source": self.source,
             "notes": self.notes,
         }
-        return {"gram": self.gram, "labels": self.labels}, {"problem": meta}
+        arrays = {"gram": self.gram, "labels": self.labels}
+        if self.operator.factor is not None:
+            arrays["factor"] = self.operator.factor
+        return arrays, {"problem": meta}
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
@@ -328,7 +349,8 @@ class Problem:
         fields = dict(meta["problem"])
         for key in ("feature_names", "sample_names", "notes"):
             fields[key] = None if fields[key] is None else tuple(fields[key])
-        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), **fields)
+        factor = np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None
+        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), factor=factor, **fields)
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -110,8 +110,7 @@ class State:
     @cached_property
     def norms(self) -> Array:
         """‖w_k‖, shape (n_neurons,), the orthogonal part included."""
-        inside = np.einsum("kn,kn->k", self.dual, self.problem.operator.matvec(self.dual.T).T)
-        return np.asarray(np.sqrt(np.maximum(inside, 0.0) + self.orthogonal_norms**2))
+        return np.hypot(self.problem.operator.lengths(self.dual), self.orthogonal_norms)
 
     @property
     def norm(self) -> float:

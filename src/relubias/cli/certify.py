@@ -79,7 +79,10 @@ def read_weights(path: Path) -> NDArray[Any]:
         if path.suffix == ".npy":
             array = np.load(path, allow_pickle=False)
         else:
-            array = np.loadtxt(path, delimiter="," if "," in path.read_text() else None, ndmin=2)
+            text = path.read_text()
+            if not text.strip():
+                raise ValueError("it holds no numbers")
+            array = np.loadtxt(text.splitlines(), delimiter="," if "," in text else None, ndmin=2)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"cannot read weights from {path}: {error}.") from error
     if array.dtype.kind not in "biuf":

@@ -14,11 +14,11 @@ from typing import Annotated, Any
 import typer
 
 from relubias import __version__
-from relubias.cli.analyze import analyze_command
+from relubias.cli.analyze import INTERRUPTED, analyze_command
 from relubias.cli.certify import certify_command
 from relubias.errors import NotAtLimit, RelubiasError
 
-BAD_INPUT, NO_LIMIT, INTERRUPTED = 2, 3, 130
+BAD_INPUT, NO_LIMIT = 2, 3
 
 #: What typer raises for options that do not exist or do not parse; it offers no public name for it.
 _USAGE: Any = typer.BadParameter.__mro__[1]
@@ -65,10 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), NO_LIMIT)
     except RelubiasError as error:
         return _fail(str(error), BAD_INPUT)
-    except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted.", INTERRUPTED)
+    except typer.Abort:
+        code = INTERRUPTED
     except _USAGE as error:
         return _fail(error.format_message(), BAD_INPUT)
+    if code == INTERRUPTED:
+        return _fail("interrupted.", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.dynamics.leaping import Leap, curvature
+from relubias.dynamics.leaping import INFINITY, Leap
 from relubias.dynamics.stepping import Iterate
 from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
@@ -65,12 +65,12 @@ def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
     """
     operator, active = iterate.operator, iterate.pattern
     smallest = float(operator.spectrum[0]) - operator.cutoff
-    union = np.flatnonzero(active.any(axis=0))
     overlap = int(active.sum(axis=0).max(initial=0))
     if smallest <= 0.0 or iterate.step_size * overlap * operator.largest >= 2.0:
         return None
+    union, matrix = operator.curvature(active)
     try:
-        factor = scipy.linalg.cho_factor(curvature(iterate, union, active), lower=True, check_finite=False)
+        factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
     return _limit(iterate, union, lambda b: scipy.linalg.cho_solve(factor, b, check_finite=False), smallest)
@@ -78,15 +78,20 @@ def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
 
 def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:
     """The limit of the present pattern from the eigendecomposition that a leap at this very state has made."""
-    vectors, values = leap.vectors, leap.eigenvalues
-    blur = np.sqrt(len(leap.union)) * EPS * leap.largest
-    smallest = max(float(values[0]) - blur, EPS * float(values[0]))
-    singular = len(values) < len(leap.union)
+    modes = leap.modes
+    vectors, values = modes.vectors, modes.values
+    if iterate.operator.factor is not None:
+        # H⁺r itself has too many digits to be told apart; the modes have what counts, its image.
+        distance = float(np.linalg.norm(leap.coefficients / np.sqrt(values)))
+        primal, margin = leap.primal_at(INFINITY), leap.margin(INFINITY)
+        frozen = _frozen(iterate, primal, distance, margin)
+        return PatternLimit(primal, leap.dual_at(INFINITY), distance, margin, frozen)
+    singular = len(values) < len(modes.union)
     return _limit(
         iterate,
-        leap.union,
+        modes.union,
         lambda b: vectors @ ((vectors.T @ b) / values),
-        smallest,
+        modes.smallest,
         (lambda b: vectors @ (vectors.T @ b)) if singular else None,
     )
 
@@ -131,6 +136,9 @@ def _limit(
     dual -= signs * spread(x)
     roots = np.sqrt(operator.diagonal)
     margin = roots * left / np.sqrt(smallest) + rounding + EPS * np.abs(primal)
-    reach = roots * distance + margin
-    frozen = np.where(active, primal > reach, primal <= -reach)
-    return PatternLimit(primal, dual, distance, margin, frozen)
+    return PatternLimit(primal, dual, distance, margin, _frozen(iterate, primal, distance, margin))
+
+
+def _frozen(iterate: Iterate, primal: Array, distance: float, margin: Array) -> NDArray[np.bool_]:
+    reach = np.sqrt(iterate.operator.diagonal) * distance + margin
+    return np.where(iterate.pattern, primal > reach, primal <= -reach)

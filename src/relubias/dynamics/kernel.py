@@ -40,9 +40,12 @@ STEPS, QUIET, FROZEN, EVENTS, DIVERGED, RETURNED = 0, 1, 2, 3, 4, 5
 ENTRY_FLOPS, STEP_FLOPS = 10.0, 100.0
 
 
-def full_step_flops(n_samples: int, n_neurons: int) -> float:
-    """Cost of a plain step with every sample active, in flops: the unit in which budgets are counted."""
-    return n_neurons * n_samples * (2.0 * n_samples + ENTRY_FLOPS) + STEP_FLOPS
+def full_step_flops(n_samples: int, n_neurons: int, rank: int) -> float:
+    """Cost of a plain step with every sample active, in flops: the unit in which budgets are counted.
+
+    `rank` is the width of the factor that products pass through; 0 where they use K itself.
+    """
+    return n_neurons * n_samples * ((4.0 * rank or 2.0 * n_samples) + ENTRY_FLOPS) + STEP_FLOPS
 
 
 @compiled
@@ -77,6 +80,8 @@ def same_bits(one: Array, other: Array) -> bool:
 @compiled
 def advance(
     gram: Array,
+    factor: Array,
+    transposed: Array,
     labels: Array,
     signs: Array,
     step_size: float,
@@ -97,6 +102,7 @@ def advance(
 ) -> tuple[int, int, int, int, float, float, int]:
     """Take up to `max_steps` steps in place.
 
+    Products with K pass through its factor L where that has columns; `transposed` is Lᵀ.
     Returns steps taken, reason, number of events, number of steps with a change, quiet flops, flops,
     time of the anchor.
     `limit` is the quiet limit to begin with; `limits` holds the first and the second one; a change brings back
@@ -104,6 +110,9 @@ def advance(
     """
     n_neurons, n = primal.shape
     residual = np.empty(n)
+    rank = factor.shape[1]
+    image = np.empty(rank)
+    every = np.arange(rank)
     moves = np.empty(n)
     columns = np.empty(n, dtype=np.int64)
     capacity = events.shape[0] - n_neurons * n
@@ -125,7 +134,15 @@ def advance(
                     columns[n_columns] = i
                     moves[n_columns] = move
                     n_columns += 1
-            subtract_columns(gram, columns, moves, n_columns, primal[k])
+            if rank == 0:
+                subtract_columns(gram, columns, moves, n_columns, primal[k])
+            else:
+                # image = −Lᵀ moves, and β loses L Lᵀ moves.
+                image[:] = 0.0
+                subtract_columns(factor, columns, moves, n_columns, image)
+                for c in range(rank):
+                    image[c] = -image[c]
+                subtract_columns(transposed, every, image, rank, primal[k])
             n_active += n_columns
         if n_active == 0:
             return done, FROZEN, n_events, n_changes, quiet, flops, anchor_time
@@ -146,7 +163,8 @@ def advance(
                     changed = True
                 if not abs(value) < divergence:
                     finite = False
-        step_flops = 2.0 * n * n_active + ENTRY_FLOPS * n_neurons * n + STEP_FLOPS
+        step_flops = 2.0 * n * n_active if rank == 0 else 2.0 * rank * (n_active + n_neurons * n)
+        step_flops += ENTRY_FLOPS * n_neurons * n + STEP_FLOPS
         flops += step_flops
         quiet += step_flops
         if changed:

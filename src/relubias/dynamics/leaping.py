@@ -16,12 +16,13 @@ and a sign that this keeps cannot change in the window. Windows that decide noth
 first, only the undecided entries), down to a single step, where the bound is exact but for rounding; the step that
 stays undecided is taken by plain stepping, so that events are always those of the recursion itself. (Ours.)
 
-**Rounding margin.** Entries of K and products with them are trusted to γ = n ε, eigenvalues to δ = √n ε λ_max, and
-|K_iA Q_j| ≤ √(K_ii λ_j), so that the error of β_i(t) is at most about
+**Rounding margin.** What the operator says of its own errors: with entries of K trusted to γ = n ε and eigenvalues
+to δ = √n ε λ_max, and since |K_iA Q_j| ≤ √(K_ii λ_j), the error of β_i(t) is at most about
 
     ε |β_i| + Σ_j |c_j| G_j(t) (γ ‖K_iA‖ + δ √(K_ii/λ_j)),
 
-and for a single neuron and i active, where K_AA Q = QΛ exactly, Σ_j |c_j| G_j(t) (γ λ_j + δ).
+and for a single neuron and i active, where K_AA Q = QΛ exactly, Σ_j |c_j| G_j(t) (γ λ_j + δ). A factor of X instead of
+K has smaller ones (:mod:`relubias.linalg.factored`).
 """
 
 from __future__ import annotations
@@ -30,11 +31,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.dynamics.stepping import Iterate
-from relubias.linalg.factor import EPS
+from relubias.linalg.factor import EPS, PatternModes
 from relubias.linalg.gram import Array
 
 INFINITY = float("inf")
@@ -96,18 +96,18 @@ class Leap:
     ----------
     active : ndarray of bool, shape (n_neurons, n_samples)
         D.
-    union : ndarray of int
-        U, the samples active in some neuron.
-    eigenvalues : ndarray, shape (r,)
-        Positive eigenvalues λ_j of H, ascending.
-    vectors : ndarray, shape (len(U), r)
-        Q.
+    modes : PatternModes
+        U, λ, Q and K D_k Q.
     coefficients : ndarray, shape (r,)
         c = Qᵀr_U.
     response : ndarray, shape (n_neurons, n_samples, r)
         M.
-    largest : float
-        λ_max(H).
+    response_size : ndarray, shape (n_neurons, n_samples, r)
+        |M|.
+    margin_per_growth : ndarray, shape (n_neurons, n_samples, r)
+        Rounding error of M G for each unit of G.
+    rest : ndarray, shape (n_samples,)
+        Half width of the dead zone around zero.
     """
 
     primal: Array
@@ -115,73 +115,53 @@ class Leap:
     signs: Array
     step_size: float
     active: NDArray[np.bool_]
-    union: NDArray[np.intp]
-    eigenvalues: Array
-    vectors: Array
+    modes: PatternModes
     coefficients: Array
     response: Array
     response_size: Array
     margin_per_growth: Array
     rest: Array
-    largest: float
 
     @classmethod
     def of(cls, iterate: Iterate) -> Leap:
         """Decompose H for the present pattern: one eigendecomposition, O(|U|³)."""
         active = iterate.pattern
-        union = np.flatnonzero(active.any(axis=0))
-        values, vectors = scipy.linalg.eigh(curvature(iterate, union, active), check_finite=False)
-        largest = float(values[-1])
-        kept = values > len(union) * EPS * largest
-        values, vectors = values[kept], vectors[:, kept]
-        coefficients = vectors.T @ iterate.residual[union]
-        columns, within = iterate.operator.columns(union), active[:, union]
-        response = np.stack(
-            [
-                sign * (columns[:, mask] @ vectors[mask]) * coefficients
-                for sign, mask in zip(iterate.signs, within, strict=True)
-            ]
-        )
-        margin = _margin_per_growth(iterate, within, columns, values, largest)
-        if len(iterate.signs) == 1:  # K_AA Q = QΛ holds exactly, the product only to rounding
-            response[0, union] = iterate.signs[0] * vectors * (values * coefficients)
-            margin[0, union] = len(union) * EPS * values + np.sqrt(len(union)) * EPS * largest
+        modes = iterate.operator.pattern_modes(active)
+        coefficients = modes.vectors.T @ iterate.residual[modes.union]
+        response = iterate.signs[:, None, None] * modes.images * coefficients
         return cls(
             primal=iterate.primal.copy(),
             dual=iterate.dual.copy(),
             signs=iterate.signs,
             step_size=iterate.step_size,
             active=active,
-            union=union,
-            eigenvalues=values,
-            vectors=vectors,
+            modes=modes,
             coefficients=coefficients,
             response=response,
             response_size=np.abs(response),
-            margin_per_growth=margin * np.abs(coefficients),
+            margin_per_growth=modes.error * np.abs(coefficients),
             rest=iterate.zero,
-            largest=largest,
         )
 
     @property
     def stable(self) -> bool:
         """True where η λ_max(H) < 2."""
-        return self.step_size * self.largest < 2.0
+        return self.step_size * self.modes.largest < 2.0
 
     def primal_at(self, time: float) -> Array:
         """β(t), shape (n_neurons, n_samples)."""
-        return self.primal - self.response @ growth(self.eigenvalues, self.step_size, time)
+        return self.primal - self.response @ growth(self.modes.values, self.step_size, time)
 
     def dual_at(self, time: float) -> Array:
         """α(t), shape (n_neurons, n_samples)."""
         dual = self.dual.copy()
-        move = self.vectors @ (growth(self.eigenvalues, self.step_size, time) * self.coefficients)
-        dual[:, self.union] -= self.signs[:, None] * self.active[:, self.union] * move
+        move = self.modes.vectors @ (growth(self.modes.values, self.step_size, time) * self.coefficients)
+        dual[:, self.modes.union] -= self.signs[:, None] * self.active[:, self.modes.union] * move
         return dual
 
     def margin(self, time: float) -> Array:
         """Bound for the rounding error of `primal_at`, shape (n_neurons, n_samples)."""
-        spread = self.margin_per_growth @ growth(self.eigenvalues, self.step_size, time)
+        spread = self.margin_per_growth @ growth(self.modes.values, self.step_size, time)
         return np.asarray(EPS * np.abs(self.primal) + spread)
 
     def undecided(self, first: float, last: float, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -200,12 +180,12 @@ class Leap:
             Active entries that stay within a few rounding margins of zero over the whole window: whether they
             are on or off makes no difference that rounding would not hide.
         """
-        low, high = growth_range(self.eigenvalues, self.step_size, first + 1, last)
-        modes = len(self.eigenvalues)
+        low, high = growth_range(self.modes.values, self.step_size, first + 1, last)
+        r = len(self.modes.values)
         now = self.primal.ravel()[rows]
-        middle = now - self.response.reshape(-1, modes)[rows] @ (0.5 * (low + high))
-        half = self.response_size.reshape(-1, modes)[rows] @ (0.5 * (high - low))
-        rounding = self.margin_per_growth.reshape(-1, modes)[rows] @ high + EPS * np.abs(now)
+        middle = now - self.response.reshape(-1, r)[rows] @ (0.5 * (low + high))
+        half = self.response_size.reshape(-1, r)[rows] @ (0.5 * (high - low))
+        rounding = self.margin_per_growth.reshape(-1, r)[rows] @ high + EPS * np.abs(now)
         active = self.active.ravel()[rows]
         kept = np.where(active, middle - half - rounding > 0, middle + half + rounding <= 0)
         width = np.maximum(self.rest[rows % self.active.shape[1]], REST_MARGINS * rounding)
@@ -231,22 +211,3 @@ class Leap:
             windows.append((middle, end, rows))
             windows.append((first, middle, rows))
         return Outlook(windows[-1][0], np.empty(0, dtype=np.intp))
-
-
-def curvature(iterate: Iterate, union: NDArray[np.intp], active: NDArray[np.bool_]) -> Array:
-    """Return H = Σ_k D_k K D_k on U: entry (i, j) of K as often as i and j are active together."""
-    block = iterate.operator.block(union)
-    if len(active) == 1:
-        return block
-    together = active[:, union].astype(np.float64)
-    return block * (together.T @ together)
-
-
-def _margin_per_growth(
-    iterate: Iterate, active: NDArray[np.bool_], columns: Array, values: Array, largest: float
-) -> Array:
-    n_active = columns.shape[1]
-    lengths = np.stack([np.linalg.norm(columns[:, within], axis=1) for within in active])
-    diagonal = iterate.operator.diagonal
-    blur = np.sqrt(n_active) * EPS * largest * np.sqrt(diagonal[:, None] / values)
-    return np.asarray(n_active * EPS * lengths[:, :, None] + blur)

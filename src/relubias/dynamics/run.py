@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from relubias.archive import load_record, nested, part, save_record
 from relubias.dynamics.cycles import Cycle
+from relubias.dynamics.trajectory import Record, Trajectory
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
 from relubias.network import Network
@@ -86,6 +87,8 @@ class Run:
         The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
     cycle : Cycle or None
         The states that repeat, where the status is cycling.
+    trajectory : Trajectory or None
+        States at the steps that were to be recorded.
     cost : float
         Work done, in plain-step equivalents; this is what the budget counts.
     """
@@ -109,6 +112,7 @@ class Run:
     cost: float
     budget: float
     cycle: Cycle | None = None
+    trajectory: Trajectory | None = None
     resume: Resume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
 
@@ -139,13 +143,15 @@ class Run:
             raise NotAtLimit(f"the run has no certified limit (status {self.status}): {self.message}", self)
         return self
 
-    def continue_(self, *, until: int | None = None, budget: float | None = None) -> Run:
+    def continue_(self, *, until: int | None = None, record: Record = None, budget: float | None = None) -> Run:
         """Go on from where this run stopped, as if it had never stopped.
 
         Parameters
         ----------
         until : int or None
             Total number of steps since the start of this run, not a number of further ones; None is the limit.
+        record : "log", iterable of int, or None
+            Further steps to keep, counted like `until`; the trajectory goes on.
         budget : float, optional
             Further work allowed, in plain-step equivalents; by default as much as this run was allowed.
 
@@ -156,7 +162,7 @@ class Run:
         """
         if self.continuation is None:
             raise ArgumentError("this run cannot be continued.")
-        return self.continuation(self, until=until, budget=budget)
+        return self.continuation(self, until=until, record=record, budget=budget)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the run with its problem (not the features) to one ``.npz`` file that :meth:`load` reads."""
@@ -174,7 +180,7 @@ class Run:
         numbers = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in _NUMBERS}
         arrays |= nested("run", numbers | {"events": self.events, "last_change": self.last_change})
         arrays |= nested("start", self.start.to_arrays()) | nested("state", self.state.to_arrays())
-        for name, record in (("cycle", self.cycle), ("resume", self.resume)):
+        for name, record in (("cycle", self.cycle), ("trajectory", self.trajectory), ("resume", self.resume)):
             arrays |= {} if record is None else nested(name, _as_arrays(record))
         counts = {name: getattr(self, name) for name in _COUNTS}
         values: dict[str, Any] = {name: None if count is None else int(count) for name, count in counts.items()}
@@ -192,6 +198,7 @@ class Run:
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
         own, values = part("run", arrays), meta["run"]
         cycle, resume = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
+        trajectory = part("trajectory", arrays)
         plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
         plain |= {name: values[name] for name in _COUNTS}
         return cls(
@@ -206,6 +213,7 @@ class Run:
             events=own["events"],
             last_change=own["last_change"],
             cycle=Cycle(**cycle) if cycle else None,
+            trajectory=Trajectory(**trajectory) if trajectory else None,
             resume=Resume(**resume) if resume else None,
             continuation=continue_run if resume else None,
             **plain,
@@ -217,7 +225,7 @@ _NUMBERS = ("step_size", "stable_step", "cost", "budget")
 _COUNTS = ("steps", "stabilised_at", "pattern_changes", "events_dropped")
 
 
-def _as_arrays(record: Cycle | Resume) -> dict[str, NDArray[Any]]:
+def _as_arrays(record: Cycle | Trajectory | Resume) -> dict[str, NDArray[Any]]:
     """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
     return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
 

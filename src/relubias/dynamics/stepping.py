@@ -78,6 +78,9 @@ class Iterate:
     dropped: int = 0
 
     def __post_init__(self) -> None:
+        factor = self.operator.factor
+        self._factor = np.empty((self.primal.shape[1], 0)) if factor is None else factor
+        self._transposed = np.ascontiguousarray(self._factor.T)
         self._buffer = np.empty((BUFFER + self.primal.size, 4), dtype=np.int64)
 
     @classmethod
@@ -101,6 +104,14 @@ class Iterate:
             divergence=DIVERGENCE * largest,
             anchor=np.array(start.primal, order="C"),
         )
+
+    @property
+    def step_flops(self) -> float:
+        """Cost of a plain step with every sample active, in flops."""
+        from relubias.dynamics import kernel
+
+        n_neurons, n_samples = self.primal.shape
+        return kernel.full_step_flops(n_samples, n_neurons, self._factor.shape[1])
 
     @property
     def pattern(self) -> NDArray[np.bool_]:
@@ -131,6 +142,8 @@ class Iterate:
         limit = limits[1] if self.certificate_tried else limits[0]
         done, reason, n_events, changes, self.quiet, flops, self.anchor_steps = kernel.advance(
             self.operator.gram,
+            self._factor,
+            self._transposed,
             self.labels,
             self.signs,
             self.step_size,

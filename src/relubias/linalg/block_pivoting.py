@@ -197,9 +197,13 @@ def least_distance(factor: Array, target: Array) -> tuple[Array | None, bool]:
     """
     if not np.any(target > 0):
         return np.zeros(len(target)), True
-    # In this unit the v of the equations A v = q has length 1, so that ρ is neither 0 nor 1 to rounding.
-    direct = np.linalg.lstsq(factor, target)[0]
-    unit = 1.0 / (float(np.linalg.norm(direct)) or float(np.max(np.abs(target))))
+    longest = float(np.max(np.linalg.norm(factor, axis=1)))
+    if longest == 0.0:
+        return np.where(target > 0, 1.0, 0.0), False
+    # The unit of v: its length for the equations A v = q, or what a single inequality demands at least. Then
+    # ρ = 1/(1 + ‖v‖²) is neither 0 nor 1 to rounding, and ρ = 0 means that v would have to be 1e5 times as long.
+    direct = float(np.linalg.norm(np.linalg.lstsq(factor, target)[0]))
+    unit = 1.0 / max(direct, float(np.max(target)) / longest)
     design = np.vstack([factor.T, unit * target])
     right = np.zeros(len(design))
     right[-1] = 1.0

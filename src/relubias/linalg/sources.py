@@ -136,7 +136,7 @@ def opened(make: BlockMaker) -> Iterator[Any]:
 
 
 def checked_blocks(blocks: Iterable[Any], n_samples: int | None = None) -> Iterator[Array]:
-    """Yield the blocks as dense float64 arrays.
+    """Yield the blocks as dense float64 arrays of our own, large ones in parts.
 
     Parameters
     ----------
@@ -156,22 +156,24 @@ def checked_blocks(blocks: Iterable[Any], n_samples: int | None = None) -> Itera
         if matrix.ndim != 2 or (n_samples is not None and matrix.shape[0] != n_samples):
             rows = "a row a sample" if n_samples is None else f"{n_samples} rows, one a sample"
             raise DataError(f"block {position} of the features has shape {matrix.shape}; a block has {rows}.")
-        n_samples = matrix.shape[0]
-        if is_sparse(matrix):
-            dense = as_float64(matrix.tocsc()).toarray()
-        else:
-            with np.errstate(over="ignore"):  # a longer float may not fit: it is then not finite
-                dense = np.asarray(matrix, dtype=np.float64)
-        if not np.isfinite(dense).all():
-            raise _not_finite(dense, position)
-        yield dense
+        n_samples, n_columns = matrix.shape
+        columns = matrix.tocsc() if is_sparse(matrix) else matrix
+        width = block_width(n_samples)
+        for first in range(0, n_columns, width):
+            dense = _own_float64(columns[:, first : first + width])
+            if not np.isfinite(dense).all():
+                raise _not_finite(dense, position, first)
+            yield dense
+
+
+def _own_float64(block: Any) -> Array:
+    """Convert, or copy: whoever made the block may use its memory for the next."""
+    with np.errstate(over="ignore"):  # a longer float may not fit: it is then not finite
+        return np.asarray(as_float64(block).toarray() if is_sparse(block) else np.array(block, dtype=np.float64))
 
 
 def regrouped(blocks: Iterable[Array], width: int) -> Iterator[Array]:
-    """Yield the same columns in blocks of `width`; only the last may have fewer.
-
-    Columns that have to wait for others are copied, since whoever made a block may use its memory for the next.
-    """
+    """Yield the same columns in blocks of `width`; only the last may have fewer."""
     buffer, held = None, 0
     for block in blocks:
         first, n_columns = 0, block.shape[1]
@@ -197,11 +199,11 @@ def default_blocks(blocks: Iterable[Any], n_samples: int) -> Iterator[Array]:
     return regrouped(checked_blocks(blocks, n_samples), block_width(n_samples))
 
 
-def _not_finite(block: Array, position: int) -> DataError:
+def _not_finite(block: Array, position: int, skipped: int) -> DataError:
     bad = np.argwhere(~np.isfinite(block))
     row, column = (int(i) for i in bad[0])
-    more = f" ({len(bad) - 1} more like it in this block)" if len(bad) > 1 else ""
+    more = f" ({len(bad) - 1} more like it near it)" if len(bad) > 1 else ""
     return DataError(
-        f"block {position} of the features: row {row + 1}, column {column + 1} of the block is {block[row, column]}, "
+        f"block {position} of the features: row {row + 1}, column {skipped + column + 1} of the block is {block[row, column]}, "
         f"not a finite number{more}; remove or replace such entries first."
     )

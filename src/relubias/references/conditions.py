@@ -8,14 +8,16 @@ Entries of K are known to ε √(K_ii K_jj) only, so that (K a)_i is known to
 
     e_i = ε √K_ii Σ_j √K_jj |a_j|,
 
-the *rounding floor* below which no residual means anything, and aᵀKa to e = ε (Σ_j √K_jj |a_j|)². Residuals
-themselves are accumulated in extended precision, so their own rounding does not count beside that.
+the *rounding floor* below which no residual means anything, and aᵀKa to e = ε (Σ_j √K_jj |a_j|)². Where a factor
+of X stands behind the operator, one of the two sums is ‖Xᵀa‖ instead. Residuals themselves are accumulated in
+extended precision, so their own rounding does not count beside that.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +86,20 @@ class Evidence:
         return self.optimal and self.kkt.worst > TOLERANCE
 
 
+class Candidate(NamedTuple):
+    """A point, by its multipliers and its pre-activations of shape (n,), and the evidence for it."""
+
+    dual: Array
+    primal: Array
+    proof: Evidence
+
+
+def candidate(operator: GramOperator, constraints: Constraints, dual: Array) -> Candidate:
+    """The point w = Xᵀa, judged from K."""
+    primal = np.asarray(operator.wide_matvec(dual), dtype=np.float64)
+    return Candidate(dual, primal, evidence(operator, constraints, dual, primal=primal))
+
+
 def evidence(
     operator: GramOperator,
     constraints: Constraints,
@@ -121,7 +137,7 @@ def evidence(
     scale = constraints.scale or float(np.max(np.abs(beta), initial=0.0)) or 1.0
     others = ~constraints.equal
     lengths = np.sqrt(operator.diagonal) * np.abs(dual)
-    rounding = EPS * np.sqrt(operator.diagonal) * float(lengths.sum())
+    rounding = operator.image_error(dual)
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
@@ -157,6 +173,6 @@ def _lower_bound(
     value = float(wide @ targets - wide @ image / 2)
     # Rounding of the entries of K, of the sums in extended precision, and of the last conversion.
     summation = len(dual) * float(np.finfo(np.longdouble).eps)
-    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed)) ** 2
-    margin = (EPS + summation) * reach / 2 + summation * float(np.abs(allowed) @ np.abs(targets)) + 4 * EPS * abs(value)
+    sums = summation * float(np.abs(allowed) @ np.abs(targets))
+    margin = operator.square_error(allowed) / 2 + sums + 4 * EPS * abs(value)
     return math.sqrt(2 * max(0.0, value - margin))

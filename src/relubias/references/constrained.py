@@ -11,16 +11,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from relubias.linalg.factor import GramOperator
-from relubias.linalg.gram import Array
+from relubias.linalg.factored import FactorOperator
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence
+from relubias.references.conditions import ROUNDING, Candidate, Constraints, Evidence, candidate, evidence
 from relubias.references.elimination import multipliers
+from relubias.references.factored import factored_candidate
 from relubias.references.record import MinimumNorm
 from relubias.references.reduction import reduced_multipliers
 from relubias.references.violation import compromise, least_violation
@@ -49,35 +50,44 @@ def minimum_norm_under(
     MinimumNorm
     """
     operator = problem.operator
-    dual, proof = best_multipliers(operator, constraints)
-    if proof.optimal:
-        return _record(problem, network, of, Optimality.OPTIMAL, _optimal(proof, of), constraints, dual, proof)
+    best = best_candidate(operator, constraints)
+    if best.proof.optimal:
+        return _record(problem, network, of, Optimality.OPTIMAL, _optimal(best.proof, of), constraints, best)
     error = least_violation(operator, constraints)
     if error is not None:
         nearest, violated = compromise(constraints, error)
         if np.any(violated):
             rows = tuple(int(i) for i in np.flatnonzero(violated))
-            dual, reached = best_multipliers(operator, nearest)
-            original = evidence(operator, constraints, dual)
-            bounds = Evidence(original.kkt, original.floor, reached.norm, reached.lower_bound)
+            reached = best_candidate(operator, nearest)
+            original = evidence(operator, constraints, reached.dual, primal=reached.primal)
+            bounds = Evidence(original.kkt, original.floor, reached.proof.norm, reached.proof.lower_bound)
             message = _infeasible(problem, rows, demand, float(np.abs(error).max()))
-            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, dual, bounds, rows)
-    return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
+            shown = Candidate(reached.dual, reached.primal, bounds)
+            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shown, rows)
+    return _record(problem, network, of, Optimality.BUDGET, _budget(best.proof), constraints, best)
 
 
-def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
-    """Multipliers by the cheapest method whose residuals prove them, else those with the smallest residuals."""
-    best = np.zeros(operator.n_samples)
-    proof = evidence(operator, constraints, best)
+def best_candidate(operator: GramOperator, constraints: Constraints) -> Candidate:
+    """The candidate of the cheapest method whose residuals prove it, else the one with the smallest residuals."""
+    best = candidate(operator, constraints, np.zeros(operator.n_samples))
+    for attempt in _candidates(operator, constraints):
+        if attempt is not None and attempt.proof.kkt.worst <= best.proof.kkt.worst:
+            best = attempt
+        if best.proof.optimal:
+            break
+    return best
+
+
+def _candidates(operator: GramOperator, constraints: Constraints) -> Iterator[Candidate | None]:
+    """Candidates, cheapest first; what K has too few digits for goes through the factor of X alone."""
+    if isinstance(operator, FactorOperator):
+        yield factored_candidate(operator, constraints)
+        return
     for method in (multipliers, reduced_multipliers):
         dual = method(operator, constraints)
-        if dual is not None:
-            reached = evidence(operator, constraints, dual)
-            if reached.kkt.worst <= proof.kkt.worst:
-                best, proof = dual, reached
-        if proof.optimal or operator.is_regular:
-            break
-    return best, proof
+        yield None if dual is None else candidate(operator, constraints, dual)
+        if operator.is_regular:
+            return
 
 
 def _record(
@@ -87,12 +97,11 @@ def _record(
     status: Optimality,
     message: str,
     met: Constraints,
-    dual: Array,
-    proof: Evidence,
+    point: Candidate,
     rows: tuple[int, ...] = (),
 ) -> MinimumNorm:
     """Build the record; β is set to the constraints that are `met`, except where nothing was proven."""
-    primal = np.asarray(problem.operator.wide_matvec(dual), dtype=np.float64)
+    dual, primal, proof = point
     if status is not Optimality.BUDGET:
         primal = met.nearest(primal, dual)
     gauge = problem.operator.project(dual)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from relubias.linalg.block_pivoting import least_distance
 from relubias.linalg.factor import EPS, GramOperator
@@ -29,10 +30,14 @@ def reduced_multipliers(operator: GramOperator, constraints: Constraints) -> Arr
 
     The set of binding inequalities comes from the reduced problem, their multipliers are refined with K.
     """
-    values, vectors = operator.eigensystem
-    kept = values > operator.cutoff
+    binding = binding_inequalities(operator, constraints)
+    return None if binding is None else multipliers(operator, constraints, binding=binding)
+
+
+def binding_inequalities(operator: GramOperator, constraints: Constraints) -> NDArray[np.bool_] | None:
+    """Return which inequalities hold with equality, shape (n,); None where they contradict the equalities."""
     units = row_units(operator)
-    rows = vectors[:, kept] * np.sqrt(values[kept]) / units[:, None]
+    rows = operator.root / units[:, None]
     equal, others = np.flatnonzero(constraints.equal), np.flatnonzero(~constraints.equal)
     orthogonal, triangle, pivots = scipy.linalg.qr(rows[equal].T, pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
@@ -48,4 +53,4 @@ def reduced_multipliers(operator: GramOperator, constraints: Constraints) -> Arr
         return None
     binding = np.zeros(operator.n_samples, dtype=bool)
     binding[others[solution > 0]] = True
-    return multipliers(operator, constraints, binding=binding)
+    return binding

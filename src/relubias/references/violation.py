@@ -23,6 +23,8 @@ from relubias.references.conditions import Constraints
 
 #: Violations up to this fraction of max|t| are rounding: eigenvectors of K at 0 are no more precise.
 TOLERANCE = 1e-7
+#: Components in the kernel up to this size are those of a row outside it.
+ROUNDING = 1e-10
 
 
 def least_violation(operator: GramOperator, constraints: Constraints) -> Array | None:
@@ -36,8 +38,9 @@ def least_violation(operator: GramOperator, constraints: Constraints) -> Array |
     others = np.flatnonzero(~constraints.equal)
     target = np.zeros(operator.n_samples)
     target[equal] = constraints.targets[equal]
-    design, right = kernel[others].T, kernel.T @ target
-    # Where rows of N are orthogonal to what P demands, rounding must not pass for a demand.
+    design, right = kernel[others].T.copy(), kernel.T @ target
+    # Rows outside the kernel, and demands orthogonal to a row, are zero but for the rounding of eigenvectors.
+    design[:, np.linalg.norm(design, axis=0) <= ROUNDING] = 0.0
     reach = design.T @ right
     noise = operator.n_samples * EPS * float(np.linalg.norm(target))
     reach[np.abs(reach) <= noise] = 0.0

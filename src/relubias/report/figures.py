@@ -178,10 +178,10 @@ def _what_is_drawn(analysis: Analysis) -> str:
     run = analysis.run
     text = "When a sample changed its activity" + ("" if run.network.n_neurons == 1 else " in any neuron")
     if run.pattern_changes:
-        text += f": at {count(run.pattern_changes, 'step')}"
-        text += f", the last, proven, {run.stabilised_at:,}" if run.stabilised_at else ""
+        text += f"\nat {count(run.pattern_changes, 'step')}"
+        text += f", for the last time at step {run.stabilised_at:,}: proven" if run.stabilised_at else " so far"
     if run.events_dropped:
-        text += f"\n({run.events_dropped:,} later changes are not listed; the last one of each sample is)"
+        text += f"\n{run.events_dropped:,} later changes are not listed; the last one of each sample is"
     return text
 
 

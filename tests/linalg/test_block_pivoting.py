@@ -1,0 +1,200 @@
+"""Non-negative quadratic programs, against a search through all passive sets and against linear programming."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relubias.linalg import block_pivoting
+from relubias.linalg.block_pivoting import bounded_nnls, least_distance, non_negative_minimum
+
+
+def program(size: int, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((size, rank))
+    return factor @ factor.T, rng.standard_normal(size)
+
+
+def brute_force(matrix: np.ndarray, linear: np.ndarray) -> np.ndarray:
+    """The one b among all passive sets of a definite S that meets b ≥ 0 and S b − q ≥ 0."""
+    size = len(linear)
+    for count in range(size + 1):
+        for rows in combinations(range(size), count):
+            index = list(rows)
+            solution = np.zeros(size)
+            solution[index] = np.linalg.solve(matrix[np.ix_(index, index)], linear[index])
+            if np.all(solution >= 0) and np.all(matrix @ solution - linear >= -1e-12):
+                return solution
+    raise AssertionError("no passive set solves the program")
+
+
+def conditions(matrix: np.ndarray, linear: np.ndarray, solution: np.ndarray) -> float:
+    slack = matrix @ solution - linear
+    return float(max(np.max(-solution), np.max(-slack), np.max(np.abs(solution * slack)), 0.0))
+
+
+def test_the_helper_sees_a_point_that_is_not_optimal() -> None:
+    matrix, linear = program(5, 9, seed=0)
+    assert conditions(matrix, linear, np.zeros(5)) > 1e-3
+
+
+@given(st.integers(0, 10**6), st.integers(1, 8))
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_agrees_with_the_search_through_all_passive_sets(seed: int, size: int) -> None:
+    matrix, linear = program(size, size + 3, seed)
+    result = non_negative_minimum(matrix, linear)
+    expected = brute_force(matrix, linear)
+    assert result.solved
+    assert result.bounded
+    scale = np.linalg.norm(expected) + np.linalg.norm(linear) / np.linalg.eigvalsh(matrix)[0]
+    np.testing.assert_allclose(result.solution, expected, atol=1e-9 * scale)
+    np.testing.assert_allclose(result.slack, matrix @ result.solution - linear, atol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 6))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_singular_programs_are_solved_or_shown_to_be_unbounded(seed: int, size: int, rank: int) -> None:
+    rng = np.random.default_rng(seed)
+    factor = rng.integers(-2, 3, (size, rank)).astype(float)
+    linear = rng.integers(-2, 3, size).astype(float)
+    # Bounded exactly where A v ≥ q has a solution.
+    feasible = scipy.optimize.linprog(np.zeros(rank), A_ub=-factor, b_ub=-linear, bounds=(None, None)).status == 0
+    result = non_negative_minimum(factor @ factor.T, linear)
+    assert result.bounded == feasible
+    assert np.all(result.solution >= 0)
+    if feasible:
+        assert result.solved
+        assert conditions(factor @ factor.T, linear, result.solution) <= 1e-8
+    else:
+        direction = result.solution / np.linalg.norm(result.solution)
+        assert np.linalg.norm(factor.T @ direction) <= 1e-4
+        assert linear @ direction > 0
+        assert not result.solved
+
+
+def test_large_programs_need_few_factorisations() -> None:
+    matrix, linear = program(300, 400, seed=1)
+    result = non_negative_minimum(matrix, linear)
+    assert result.solved
+    assert result.residual <= 1e-12
+    assert result.iterations <= 25
+
+
+def test_murty_steps_finish_where_block_exchange_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_pivoting, "PATIENCE", 0)
+    monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: None)
+    for seed in range(60):
+        matrix, linear = program(8, 9, seed)
+        result = non_negative_minimum(matrix, linear, max_iterations=2**8 + 1)
+        assert result.solved
+        np.testing.assert_allclose(result.solution, brute_force(matrix, linear), atol=1e-7)
+
+
+def test_the_right_passive_set_needs_one_factorisation() -> None:
+    matrix, linear = program(40, 60, seed=2)
+    first = non_negative_minimum(matrix, linear)
+    again = non_negative_minimum(matrix, linear, passive=first.passive)
+    assert first.iterations > 1
+    assert again.iterations == 1
+    np.testing.assert_array_equal(again.passive, first.passive)
+
+
+def test_the_limit_on_iterations_is_kept_and_the_fallback_answers() -> None:
+    matrix, linear = program(40, 60, seed=2)
+    result = non_negative_minimum(matrix, linear, max_iterations=1)
+    assert result.iterations == 1
+    assert result.solved
+    np.testing.assert_allclose(result.solution, non_negative_minimum(matrix, linear).solution, rtol=1e-8, atol=1e-12)
+
+
+def test_an_unsolved_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: None)
+    matrix, linear = program(40, 60, seed=2)
+    result = non_negative_minimum(matrix, linear, max_iterations=1)
+    assert not result.solved
+    assert result.residual > 1e-3
+
+
+def test_a_false_answer_of_the_fallback_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """scipy/scipy#25389: nnls has returned points with a false residual of zero."""
+    monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: np.full(design.shape[1], 0.01))
+    matrix, linear = program(40, 60, seed=2)
+    assert not non_negative_minimum(matrix, linear, max_iterations=1).solved
+
+
+def test_each_row_may_have_its_own_units() -> None:
+    matrix, linear = program(20, 30, seed=3)
+    units = 10.0 ** np.random.default_rng(4).uniform(-9, 9, 20)
+    expected = non_negative_minimum(matrix, linear).solution
+    result = non_negative_minimum(matrix * units * units[:, None], linear * units)
+    assert result.solved
+    np.testing.assert_allclose(result.solution * units, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_equal_rows_share_what_one_would_bear() -> None:
+    matrix, linear = program(6, 20, seed=5)
+    linear = np.abs(linear)
+    twice = np.repeat(np.arange(6), 2)
+    single = non_negative_minimum(matrix, linear).solution
+    result = non_negative_minimum(matrix[np.ix_(twice, twice)], linear[twice])
+    assert result.solved
+    np.testing.assert_allclose(result.solution.reshape(6, 2).sum(axis=1), single, atol=1e-10)
+
+
+@pytest.mark.parametrize("linear", [np.zeros(3), -np.ones(3)])
+def test_without_a_positive_demand_the_minimum_is_zero(linear: np.ndarray) -> None:
+    result = non_negative_minimum(np.eye(3), linear)
+    assert result.solved
+    assert np.all(result.solution == 0)
+
+
+def test_an_empty_program_is_solved() -> None:
+    result = non_negative_minimum(np.zeros((0, 0)), np.zeros(0))
+    assert result.solved
+    assert result.solution.shape == (0,)
+
+
+def test_least_distance_finds_the_nearest_point_of_a_polyhedron() -> None:
+    factor, target = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([3.0, -1.0])
+    multipliers, bounded = least_distance(factor, target)
+    assert bounded
+    assert multipliers is not None
+    np.testing.assert_allclose(factor.T @ multipliers, [3.0, 0.0], atol=1e-14)
+
+
+def test_least_distance_shows_that_a_polyhedron_is_empty() -> None:
+    factor, target = np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])
+    multipliers, bounded = least_distance(factor, target)
+    assert not bounded
+    assert multipliers is not None
+    np.testing.assert_allclose(factor.T @ multipliers, 0.0, atol=1e-8)
+
+
+def test_nnls_is_cast_and_bounded() -> None:
+    """scipy/scipy#22727 and its neighbours: float32 fails, and the iteration limit is an exception."""
+    rng = np.random.default_rng(6)
+    design, right = rng.standard_normal((8, 5)), rng.standard_normal(8)
+    answer = bounded_nnls(design.astype(np.float32), right.astype(np.float32))
+    assert answer is not None
+    assert answer.dtype == np.float64
+
+    def gives_up(*_: object, **__: object) -> None:
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scipy.optimize, "nnls", gives_up)
+        assert bounded_nnls(design, right) is None
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0)])
+def test_nnls_is_not_called_with_an_empty_program(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """scipy 1.17.1 frees memory twice where there are no columns."""
+    monkeypatch.setattr(scipy.optimize, "nnls", lambda *_, **__: pytest.fail("called"))
+    answer = bounded_nnls(np.zeros(shape), np.zeros(shape[0]))
+    assert answer is not None
+    assert answer.shape == (shape[1],)
