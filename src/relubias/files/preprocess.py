@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relubias.errors import ArgumentError
+from relubias.errors import ArgumentError, DataError
 from relubias.linalg.preprocessed import Preprocessed
 from relubias.linalg.validation import require_tractable_features
 
@@ -54,4 +54,6 @@ def preprocess_features(features: Any, how: str) -> Any:
     """
     name = preprocess_named(how)
     matrix = require_tractable_features(features)
+    if isinstance(matrix, Preprocessed):
+        raise DataError(f"the features are already {matrix.how!r}; preprocess the features as they were.")
     return matrix if name == "none" else Preprocessed.of(matrix, name)

@@ -204,6 +204,6 @@ def _not_finite(block: Array, position: int, skipped: int) -> DataError:
     row, column = (int(i) for i in bad[0])
     more = f" ({len(bad) - 1} more like it near it)" if len(bad) > 1 else ""
     return DataError(
-        f"block {position} of the features: row {row + 1}, column {skipped + column + 1} of the block is {block[row, column]}, "
-        f"not a finite number{more}; remove or replace such entries first."
+        f"block {position} of the features: row {row + 1}, column {skipped + column + 1} of the block is "
+        f"{block[row, column]}, not a finite number{more}; remove or replace such entries first."
     )
