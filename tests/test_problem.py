@@ -126,7 +126,8 @@ def test_a_function_is_passed_over_once_for_the_gram_matrix() -> None:
 def test_blocks_that_do_not_fit_the_labels_are_named() -> None:
     with pytest.raises(DataError, match=r"block 1 of the features has shape \(8, 7\); a block has 9 rows"):
         Problem.from_features(blocks, np.ones(9))
-    for nothing in (lambda: iter([]), iter([]), lambda: iter([np.ones((8, 0))])):
+    empty: list[Any] = [lambda: iter([]), iter([]), lambda: iter([np.ones((8, 0))])]
+    for nothing in empty:
         with pytest.raises(DataError, match="yield no column"):
             Problem.from_features(nothing, Y)
 

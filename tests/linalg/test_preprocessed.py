@@ -33,7 +33,7 @@ def by_definition(values: Array, how: str) -> Array:
         return values / np.where(norms == 0, 1, norms)
     centred = values - values.mean(axis=0)
     deviation = values.std(axis=0)
-    return centred / np.where(deviation == 0, 1, deviation) if how == "standardise" else centred
+    return np.asarray(centred / np.where(deviation == 0, 1, deviation) if how == "standardise" else centred)
 
 
 @pytest.mark.parametrize("how", HOWS)

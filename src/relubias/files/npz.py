@@ -10,6 +10,7 @@ A sparse matrix that scipy.sparse.save_npz wrote is read too; it has no labels i
 
 from __future__ import annotations
 
+import contextlib
 import os
 import zipfile
 import zlib
@@ -46,9 +47,12 @@ def read_npz(path: str | os.PathLike[str], target: str | int | None) -> Table:
     if target is not None and not isinstance(target, str):
         raise ArgumentError(f"target is {target!r}; give the name of an array in the file.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here, because a damaged archive would stay open otherwise
+        with open(path, "rb") as stream, contextlib.ExitStack() as stack:
+            archive = np.load(stream, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise DataError("the file is one array, not an archive of arrays; give it the suffix .npy.")
+            stack.enter_context(archive)
             if set(archive.files) >= _SCIPY:
                 return _sparse_table(path, target)
             return _table(archive, target)

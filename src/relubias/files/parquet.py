@@ -22,7 +22,7 @@ from relubias.files.target import find_target, missing_target, quoted
 from relubias.linalg.validation import require_tractable
 
 #: Numbers that are read at once.
-READ_ENTRIES = 2**20
+READ_ENTRIES = 2**18
 
 
 class _Fault(NamedTuple):
@@ -141,7 +141,8 @@ def _values(file: Any, arrow: Any, names: list[str], *, is_target: bool = False)
     DataError
         If a cell is not a finite number; the first column that has one is named, and all such cells are counted.
     """
-    types = [file.schema_arrow.field(name).type for name in names]
+    schema = file.schema_arrow  # made anew whenever it is asked for
+    types = [schema.field(name).type for name in names]
     dtype = np.result_type(*{_dtype(arrow, kind) for kind in types})
     values = np.empty((file.metadata.num_rows, len(names)), dtype=dtype, order="F")
     faults: dict[int, _Fault] = {}

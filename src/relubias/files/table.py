@@ -33,7 +33,7 @@ class Table:
     """
 
     features: Any
-    labels: NDArray[Any] | None
+    labels: Any
     gram: NDArray[Any] | None = None
     n_features: int | None = None
     feature_names: tuple[str, ...] | None = None

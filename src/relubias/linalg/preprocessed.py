@@ -30,9 +30,6 @@ from relubias.linalg.gram import Array, column_blocks, is_sparse
 
 _Scaling = tuple[Array, Array, Array]
 
-#: Numbers of which statistics are computed at once: 1 MiB of them, so that intermediate arrays stay in the cache.
-STRIP_ENTRIES = 2**17
-
 
 @dataclass(frozen=True, eq=False)
 class Preprocessed:
@@ -116,21 +113,13 @@ def constant_columns(features: Any) -> NDArray[np.intp]:
     if is_sparse(features):
         extremes = [(np.ravel(features.max(axis=0).toarray()), np.ravel(features.min(axis=0).toarray()))]
     else:
-        extremes = [(strip.max(axis=0), strip.min(axis=0)) for strip in _strips(features)]
+        extremes = [(block.max(axis=0), block.min(axis=0)) for block in column_blocks(features)]
     return np.flatnonzero(np.concatenate([_is_constant(high, low) for high, low in extremes]))
-
-
-def _strips(features: Any) -> Iterator[Array]:
-    """Yield the columns in blocks of `STRIP_ENTRIES` numbers, cut from larger ones, which suit a disk better."""
-    width = max(1, STRIP_ENTRIES // max(1, features.shape[0]))
-    for block in column_blocks(features):
-        for first in range(0, block.shape[1], width):
-            yield block[:, first : first + width]
 
 
 def _column_statistics(features: Any, *, unit_variance: bool) -> _Scaling:
     """Means, means of the deviations from them, and scales of the columns, in one pass."""
-    parts = [_statistics_of(strip, unit_variance) for strip in _strips(features)]
+    parts = [_statistics_of(block, unit_variance) for block in column_blocks(features)]
     means, rests, scales = (np.concatenate(part) for part in zip(*parts, strict=True))
     return means, rests, scales
 
@@ -152,9 +141,9 @@ def _statistics_of(block: Array, unit_variance: bool) -> _Scaling:
 
 def _row_norms(features: Any) -> Array:
     norms = np.zeros(features.shape[0])
-    for strip in _strips(features):
-        exponent = np.frexp(np.maximum(strip.max(axis=1), -strip.min(axis=1)))[1]
-        norms = np.hypot(norms, np.ldexp(np.linalg.norm(np.ldexp(strip, -exponent[:, None]), axis=1), exponent))
+    for block in column_blocks(features):
+        exponent = np.frexp(np.maximum(block.max(axis=1), -block.min(axis=1)))[1]
+        norms = np.hypot(norms, np.ldexp(np.linalg.norm(np.ldexp(block, -exponent[:, None]), axis=1), exponent))
     norms[norms == 0] = 1.0
     return norms
 
