@@ -163,6 +163,8 @@ class Problem:
             sample_names=_names(sample_names, len(target), "sample_names"),
             source=source,
         )
+        if problem.operator.is_regular:
+            return problem
         smallest, largest = problem.operator.spectrum[[0, -1]]
         if smallest < -10 * len(target) * np.finfo(float).eps * max(abs(largest), abs(smallest)):
             raise DataError(

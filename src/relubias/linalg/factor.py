@@ -130,6 +130,11 @@ class GramOperator:
         shifted[np.diag_indices_from(shifted)] -= 2 * (self.n_samples + 16) * EPS * float(self.diagonal.sum())
         return bool(scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0)
 
+    @cached_property
+    def _cholesky(self) -> tuple[Array, bool]:
+        factor, lower = scipy.linalg.cho_factor(self.gram, lower=True, check_finite=False)
+        return factor, bool(lower)
+
     @property
     def condition(self) -> float:
         """Ratio of the largest eigenvalue to the smallest one counted in the rank; infinite where K = 0."""
@@ -239,7 +244,12 @@ class GramOperator:
         return dual - (dual @ kernel) @ kernel.T
 
     def pseudo_solve(self, primal: Array) -> Array:
-        """Return K⁺ b for b of shape (n,) or, row by row, (p, n)."""
+        """Return K⁺ b for b of shape (n,) or, row by row, (p, n); by Cholesky where K is regular."""
+        if self.is_regular:
+            return np.asarray(scipy.linalg.cho_solve(self._cholesky, primal.T, check_finite=False).T)
+        return self._spectral_solve(primal)
+
+    def _spectral_solve(self, primal: Array) -> Array:
         values, vectors = self.eigensystem
         kept = values > self.cutoff
         basis = vectors[:, kept]

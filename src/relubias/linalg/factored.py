@@ -95,6 +95,10 @@ class FactorOperator(GramOperator):
         wide = self._lower.astype(np.longdouble)
         return np.asarray(wide @ (wide.T @ np.asarray(vector, dtype=np.longdouble)))
 
+    def pseudo_solve(self, primal: Array) -> Array:
+        """Return K⁺ b for b of shape (n,) or, row by row, (p, n), from the singular values of L."""
+        return self._spectral_solve(primal)
+
     def image_error(self, dual: Array) -> Array:
         """Bound for the error of K a that the rounding of X explains: ε √K_ii ‖Xᵀa‖."""
         return np.asarray(EPS * np.sqrt(self.diagonal) * self._length(dual))
