@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.gram import BLOCK_ENTRIES, Array
+from relubias.linalg.gram import Array
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -95,12 +95,8 @@ class GramOperator:
 
         Rounding of the sum is then far below that of the entries, as iterative refinement needs.
         """
-        wide = np.asarray(vector, dtype=np.longdouble)
-        rows = max(1, BLOCK_ENTRIES // (4 * self.n_samples))
-        parts = [
-            self.gram[first : first + rows].astype(np.longdouble) @ wide for first in range(0, self.n_samples, rows)
-        ]
-        return np.concatenate(parts)
+        # einsum converts K piece by piece, without a copy of the whole.
+        return np.asarray(np.einsum("ij,j->i", self.gram, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
 
     def columns(self, index: NDArray[np.intp]) -> Array:
         """Return K[:, index], shape (n, len(index))."""

@@ -53,7 +53,7 @@ class Constraints:
         return np.where(self.equal, self.targets, np.where(dual < 0, 0.0, np.minimum(primal, 0.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Residuals of one point with its multipliers, and the level of rounding they are to be judged by.
 
@@ -65,12 +65,15 @@ class Evidence:
         ‖w‖.
     lower_bound : float
         Lower bound on the least norm from the multipliers, those of the wrong sign set to 0.
+    primal : ndarray, shape (n,)
+        β.
     """
 
     kkt: KKT
     floor: KKT
     norm: float
     lower_bound: float
+    primal: Array
 
     @property
     def optimal(self) -> bool:
@@ -134,7 +137,8 @@ def evidence(
         dual=0.0,
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )
-    return Evidence(kkt, floor, size, _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None))
+    bound = _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None)
+    return Evidence(kkt, floor, size, bound, beta)
 
 
 def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:

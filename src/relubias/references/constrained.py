@@ -1,8 +1,7 @@
 """From constraints to a record: solve, prove, or say why not.
 
-1. Multipliers by elimination (:mod:`relubias.references.elimination`), and for singular K, where that fails, by
-   reduction (:mod:`relubias.references.reduction`). If their residuals, recomputed from K, are small enough the
-   solution is *optimal*.
+1. Multipliers by elimination (:mod:`relubias.references.elimination`). If their residuals, recomputed from K, are
+   small enough the solution is *optimal*.
 2. Else the least violation of the constraints decides whether they can be met at all
    (:mod:`relubias.references.violation`). If not, the problem is *infeasible*: the rows are named, and the state
    is the compromise of least violation and, among those, of least norm.
@@ -12,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from relubias.problem import Problem
 from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence
 from relubias.references.elimination import multipliers
 from relubias.references.record import MinimumNorm
-from relubias.references.reduction import reduced_multipliers
 from relubias.references.violation import compromise, least_violation
 from relubias.state import State
 from relubias.status import Optimality
@@ -59,25 +58,18 @@ def minimum_norm_under(
             rows = tuple(int(i) for i in np.flatnonzero(violated))
             dual, reached = best_multipliers(operator, nearest)
             original = evidence(operator, constraints, dual)
-            bounds = Evidence(original.kkt, original.floor, reached.norm, reached.lower_bound)
+            bounds = replace(reached, kkt=original.kkt, floor=original.floor)
             message = _infeasible(problem, rows, demand, float(np.abs(error).max()))
             return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, dual, bounds, rows)
     return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
 
 
 def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
-    """Multipliers by the cheapest method whose residuals prove them, else those with the smallest residuals."""
-    best = np.zeros(operator.n_samples)
-    proof = evidence(operator, constraints, best)
-    for method in (multipliers, reduced_multipliers):
-        dual = method(operator, constraints)
-        if dual is not None:
-            reached = evidence(operator, constraints, dual)
-            if reached.kkt.worst <= proof.kkt.worst:
-                best, proof = dual, reached
-        if proof.optimal or operator.is_regular:
-            break
-    return best, proof
+    """The multipliers found by elimination, or 0 where there are none, and the evidence for them."""
+    dual = multipliers(operator, constraints)
+    if dual is None:
+        dual = np.zeros(operator.n_samples)
+    return dual, evidence(operator, constraints, dual)
 
 
 def _record(
@@ -92,9 +84,7 @@ def _record(
     rows: tuple[int, ...] = (),
 ) -> MinimumNorm:
     """Build the record; β is set to the constraints that are `met`, except where nothing was proven."""
-    primal = np.asarray(problem.operator.wide_matvec(dual), dtype=np.float64)
-    if status is not Optimality.BUDGET:
-        primal = met.nearest(primal, dual)
+    primal = proof.primal if status is Optimality.BUDGET else met.nearest(proof.primal, dual)
     gauge = problem.operator.project(dual)
     return MinimumNorm(
         problem=problem,

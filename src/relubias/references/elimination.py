@@ -50,27 +50,14 @@ class _Blocks:
         return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], self.schur[np.ix_(rows, rows)])
 
 
-def row_units(operator: GramOperator) -> Array:
-    """Powers of two near ‖x_i‖: dividing by them is exact, and makes solvers blind to the units of each row."""
-    return np.exp2(np.round(np.log2(np.sqrt(np.where(operator.diagonal > 0, operator.diagonal, 1.0)))))
-
-
-def multipliers(
-    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
-) -> Array | None:
+def multipliers(operator: GramOperator, constraints: Constraints) -> Array | None:
     """Return multipliers a, shape (n,), with a_N ≤ 0 exactly.
 
-    They are those of the minimum-norm weights where K is regular enough, and a candidate to be judged by its
-    residuals in any case. None where the inequalities contradict the equalities, as it seems.
-
-    Parameters
-    ----------
-    operator : GramOperator
-    constraints : Constraints
-    binding : ndarray of bool, shape (n,), optional
-        The inequalities that hold with equality, where they are known already.
+    They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
+    judged by its residuals in any case. None where the inequalities seem to contradict the equalities.
     """
-    units = row_units(operator)
+    # Powers of two: scaling is exact, and the result is blind to the units of features and labels.
+    units = np.exp2(np.round(np.log2(np.sqrt(np.where(operator.diagonal > 0, operator.diagonal, 1.0)))))
     targets = np.where(constraints.equal, constraints.targets / units, 0.0)
     largest = float(np.abs(targets).max())
     if largest == 0.0:
@@ -78,22 +65,11 @@ def multipliers(
     scale = float(np.exp2(np.round(np.log2(largest))))
     targets /= scale
     blocks = _eliminate(operator, constraints.equal, units)
-    passive = _passive(blocks, targets) if binding is None else binding[blocks.signed]
-    if passive is None:
+    program = non_negative_minimum(blocks.schur, blocks.factor.half_solve(targets[blocks.equal]) @ blocks.half)
+    if not program.bounded:
         return None
-    scaled = _refined(operator, blocks.support(passive), targets, units)
+    scaled = _refined(operator, blocks.support(program.passive), targets, units)
     return np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units)
-
-
-def _passive(blocks: _Blocks, targets: Array) -> NDArray[np.bool_] | None:
-    """Where b > 0, by block pivoting; None where the program has no solution."""
-    start = blocks.factor.half_solve(targets[blocks.equal])
-    reach = start @ blocks.half
-    # A sum that cancels to rounding is zero: with singular S, rounding alone would contradict the inequalities.
-    rounding = 4 * EPS * np.sqrt(len(start)) * np.linalg.norm(start) * np.linalg.norm(blocks.half, axis=0)
-    reach[np.abs(reach) <= rounding] = 0.0
-    program = non_negative_minimum(blocks.schur, reach)
-    return program.passive if program.bounded else None
 
 
 def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
