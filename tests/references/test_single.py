@@ -302,6 +302,17 @@ def test_almost_as_many_positive_labels_as_features_leave_a_program_of_small_ran
     assert star.status is Optimality.OPTIMAL
 
 
+@pytest.mark.parametrize("seed", [143, 1381, 1496, 1778, 2164, 2218, 2584, 3025, 3258])
+def test_sparse_whole_numbers_are_solved(seed: int) -> None:
+    """Zero, equal and dependent rows all at once; each of these seeds was a failure of an earlier method."""
+    rng = np.random.default_rng(seed)
+    features = (rng.random((30, 25)) < 0.1).astype(float)
+    teacher = features @ rng.integers(-2, 3, 25)
+    star = minimum_norm(Problem.from_features(features, np.maximum(teacher, 0.0)), SINGLE)
+    assert star.status is Optimality.OPTIMAL
+    np.testing.assert_allclose(np.maximum(features @ weights_of(star), 0.0), np.maximum(teacher, 0.0), atol=1e-8)
+
+
 def test_a_candidate_without_proof_has_the_status_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever computed it: an uncertified solution is never returned as optimal."""
     monkeypatch.setattr(constrained, "multipliers", lambda operator, constraints: np.full(operator.n_samples, -0.01))

@@ -65,11 +65,18 @@ def multipliers(operator: GramOperator, constraints: Constraints) -> Array | Non
     scale = float(np.exp2(np.round(np.log2(largest))))
     targets /= scale
     blocks = _eliminate(operator, constraints.equal, units)
-    program = non_negative_minimum(blocks.schur, blocks.factor.half_solve(targets[blocks.equal]) @ blocks.half)
+    half_target = blocks.factor.half_solve(targets[blocks.equal])
+    program = non_negative_minimum(blocks.schur, half_target @ blocks.half)
     if not program.bounded:
         return None
-    scaled = _refined(operator, blocks.support(program.passive), targets, units)
-    return np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units)
+    start = np.zeros(operator.n_samples)
+    support = blocks.support(program.passive)
+    if len(support.signed) < np.count_nonzero(program.passive):
+        # Dependent rows share the load in more than one way; keep the one that has the right signs.
+        start[blocks.signed] = -program.solution
+        start[blocks.equal] = blocks.factor.half_solve_transposed(half_target + blocks.half @ program.solution)
+    scaled = _refined(operator, support, targets, units, start)
+    return np.asarray(np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units))
 
 
 def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
@@ -87,22 +94,28 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     return _Blocks(first, second, factor, half, schur)
 
 
-def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array) -> Array:
-    """Solve K_FF a_F = t_F on F = (equal, signed) by refinement from a = 0; return a, shape (n,)."""
+def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array, start: Array) -> Array:
+    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit; return a, shape (n,)."""
     inner = cholesky(blocks.schur)
     support = np.concatenate([blocks.equal, blocks.signed])
-    current = np.zeros(operator.n_samples, dtype=np.longdouble)
-    best, smallest, rest = current, np.inf, targets[support]
+
+    def residual(values: NDArray[np.longdouble]) -> Array:
+        return np.asarray(targets - operator.wide_matvec(values / units) / units, dtype=np.float64)[support]
+
+    current = start.astype(np.longdouble)
+    rest = residual(current) if np.any(start) else targets[support]
+    best, smallest = current, float(np.max(np.abs(rest), initial=0.0))
     for _ in range(REFINEMENTS):
         first = blocks.factor.half_solve(rest[: len(blocks.equal)])
         second = inner.solve(rest[len(blocks.equal) :] - first @ blocks.half)
         first = blocks.factor.half_solve_transposed(first - blocks.half @ second)
+        current = current.copy()
         current[support] += np.concatenate([first, second])
-        rest = np.asarray(targets - operator.wide_matvec(current / units) / units, dtype=np.float64)[support]
+        rest = residual(current)
         size = float(np.max(np.abs(rest), initial=0.0))
         if not size < smallest / 2:
             break
-        best, smallest = current.copy(), size
+        best, smallest = current, size
         if size <= EPS:
             break
     return np.asarray(best, dtype=np.float64)
