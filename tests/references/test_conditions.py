@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from relubias.linalg.factor import EPS, GramOperator
 from relubias.references.conditions import LARGEST_FLOOR, TOLERANCE, Constraints, Evidence, evidence, lower_bound
+from relubias.references.elimination import multipliers
 from relubias.references.record import KKT
 
 
@@ -70,6 +73,25 @@ def test_the_nearest_point_meets_the_constraints() -> None:
     assert not np.any(constraints.violations(constraints.nearest(primal, dual)))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_lower_bound_holds_for_every_gram_matrix_within_rounding(seed: int) -> None:
+    """At the multipliers of the solution, in exact arithmetic, for the entries of K moved by ε √(K_ii K_jj)."""
+    operator, constraints, _ = setting(seed)
+    dual = multipliers(operator, constraints)
+    assert dual is not None
+    exact = [Fraction(float(a)) for a in dual]
+    lengths = [Fraction(float(v)) for v in np.sqrt(operator.diagonal)]
+    quadratic = sum(
+        exact[i] * exact[j] * Fraction(float(operator.gram[i, j])) for i in range(len(dual)) for j in range(len(dual))
+    )
+    shift = Fraction(EPS) * sum(abs(a) * length for a, length in zip(exact, lengths, strict=True)) ** 2
+    linear = sum(Fraction(float(t)) * a for t, a in zip(constraints.targets, exact, strict=True))
+    worst = 2 * linear - quadratic - shift
+    bound = lower_bound(operator, constraints, dual)
+    assert Fraction(bound) ** 2 <= worst
+    assert float(worst) - bound**2 <= 1e-14 * float(worst) + float(shift)
+
+
 @pytest.mark.parametrize(
     ("residual", "floor", "optimal"),
     [
@@ -82,6 +104,6 @@ def test_the_nearest_point_meets_the_constraints() -> None:
     ],
 )
 def test_optimal_means_1e_9_or_a_rounding_level_with_six_digits(residual: float, floor: float, optimal: bool) -> None:
-    found = Evidence(KKT(residual, 0.0, 0.0), KKT(floor, 0.0, 0.0), 1.0, 1.0)
+    found = Evidence(KKT(residual, 0.0, 0.0), KKT(floor, 0.0, 0.0), 1.0, 1.0, np.zeros(1))
     assert found.optimal is optimal
     assert found.at_rounding is (optimal and residual > TOLERANCE)

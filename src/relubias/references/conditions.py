@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class Constraints:
         return np.where(self.equal, self.targets, np.where(dual < 0, 0.0, np.minimum(primal, 0.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Residuals of one point with its multipliers, and the level of rounding they are to be judged by.
 
@@ -67,12 +66,15 @@ class Evidence:
         ‖w‖.
     lower_bound : float
         Lower bound on the least norm from the multipliers, those of the wrong sign set to 0.
+    primal : ndarray, shape (n,)
+        β.
     """
 
     kkt: KKT
     floor: KKT
     norm: float
     lower_bound: float
+    primal: Array
 
     @property
     def optimal(self) -> bool:
@@ -84,20 +86,6 @@ class Evidence:
     def at_rounding(self) -> bool:
         """Whether the verdict rests on the rounding level of K rather than on 1e-9."""
         return self.optimal and self.kkt.worst > TOLERANCE
-
-
-class Candidate(NamedTuple):
-    """A point, by its multipliers and its pre-activations of shape (n,), and the evidence for it."""
-
-    dual: Array
-    primal: Array
-    proof: Evidence
-
-
-def candidate(operator: GramOperator, constraints: Constraints, dual: Array) -> Candidate:
-    """The point w = Xᵀa, judged from K."""
-    primal = np.asarray(operator.wide_matvec(dual), dtype=np.float64)
-    return Candidate(dual, primal, evidence(operator, constraints, dual, primal=primal))
 
 
 def evidence(
@@ -150,7 +138,8 @@ def evidence(
         dual=0.0,
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )
-    return Evidence(kkt, floor, size, _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None))
+    bound = _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None)
+    return Evidence(kkt, floor, size, bound, beta)
 
 
 def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:
