@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relubias import step_sizes
 from relubias.dynamics.certificates import PatternLimit
