@@ -277,3 +277,37 @@ def test_weights_need_features_and_the_right_shape() -> None:
         starts.from_weights(gaussian_problem(3, 9), SINGLE, np.ones(8))
     with pytest.raises(ArgumentError, match="must have shape"):
         starts.from_dual(gaussian_problem(3, 9), Network.pair(), np.ones(3))
+
+
+def test_disjoint_samples_take_turns_among_the_neurons_of_their_sign() -> None:
+    problem = Problem.from_gram(np.eye(5), [1.0, -1.0, 2.0, 3.0, 0.0])
+    start = starts.disjoint(problem, Network.of_signs([1, -1, 1]), scale=0.1, depth=0.5)
+    expected = [[0.1, -0.5, -0.5, 0.1, -0.5], [-0.5, 0.1, -0.5, -0.5, -0.5], [-0.5, -0.5, 0.1, -0.5, -0.5]]
+    assert np.allclose(start.primal, expected)
+    assert np.allclose(start.dual, expected)
+
+
+def test_a_partition_of_ones_own_is_taken_and_checked() -> None:
+    problem = Problem.from_gram(np.eye(3), [1.0, -1.0, 2.0])
+    network = Network.of_signs([1, -1, 1])
+    start = starts.disjoint(problem, network, depth=0.5, partition=[2, 1, 2])
+    assert np.array_equal(start.pattern, [[False] * 3, [False, True, False], [True, False, True]])
+    with pytest.raises(ArgumentError, match="row 2 to a neuron whose sign"):
+        starts.disjoint(problem, network, depth=0.5, partition=[0, 0, 2])
+    with pytest.raises(ArgumentError, match="3 whole numbers"):
+        starts.disjoint(problem, network, depth=0.5, partition=[0, 1])
+    with pytest.raises(ArgumentError, match="from 0 to 2"):
+        starts.disjoint(problem, network, depth=0.5, partition=[0, 1, 3])
+
+
+def test_disjoint_starts_that_do_not_exist_are_refused() -> None:
+    problem = Problem.from_gram(np.eye(3), [1.0, -1.0, 2.0])
+    with pytest.raises(StartError, match="no negative neuron"):
+        starts.disjoint(problem, Network.single(), depth=0.5)
+    with pytest.raises(StartError, match="give depth"):
+        starts.disjoint(problem, Network.pair())
+    with pytest.raises(ArgumentError, match="depth must be"):
+        starts.disjoint(problem, Network.pair(), depth=-1.0)
+    duplicates = Problem.from_features(np.ones((2, 3)), [1.0, -1.0])
+    with pytest.raises(StartError, match="rank 1 for 2 samples"):
+        starts.disjoint(duplicates, Network.pair(), depth=0.5)

@@ -23,7 +23,7 @@ FORMAT = 1
 _META = "relubias.json"
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> Path:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> Path:
     """Let `write` fill a temporary file beside `path`, flush it to disk and rename it to `path`.
 
     Raises
@@ -90,3 +90,14 @@ def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDAr
             f"{source} was written by another version (format {meta.get('format')}, this one reads {FORMAT})."
         )
     return arrays, meta
+
+
+def nested(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Put the arrays of a part under its name, so that a record can hold several parts: ``name/key``."""
+    return {f"{name}/{key}": array for key, array in arrays.items()}
+
+
+def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Take the arrays of one part out again; the inverse of :func:`nested`."""
+    prefix = f"{name}/"
+    return {key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)}

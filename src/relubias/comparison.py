@@ -81,8 +81,7 @@ def gap(run: Run | State, star: MinimumNorm) -> Gap:
     if star.status is Optimality.INFEASIBLE:
         raise ArgumentError(f"there is no reference to compare with: {star.message}")
     difference = state.dual - star.state.dual
-    inside = np.einsum("kn,kn->k", difference, star.problem.operator.matvec(difference.T).T)
-    per_neuron = np.sqrt(np.maximum(inside, 0.0) + state.orthogonal_norms**2)
+    per_neuron = np.hypot(star.problem.operator.lengths(difference), state.orthogonal_norms)
     absolute = float(np.linalg.norm(per_neuron))
     prediction = float(np.max(np.abs(state.predictions - star.predictions)))
     if star.norm > 0:

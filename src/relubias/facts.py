@@ -1,7 +1,8 @@
 """What can be said about a problem before anything is trained.
 
 * **Rank and condition** of K, and the *digits* to which quantities computed from K can be trusted:
-  K squares the condition number of X, and about −log₁₀(ε · cond K) digits survive.
+  K squares the condition number of X, and about −log₁₀(ε · cond K) digits survive. Where that is too few
+  and the features are at hand, a factor of X takes the place of K and −log₁₀(ε · cond X) digits do.
 * **Effective dimension.** For features with covariance spectrum λ, d₂ = ‖λ‖₁²/‖λ‖₂². The paper's regime is
   n ≪ d₂; the effective dimension of K itself is at most n and says nothing about it. Since E K_ii = ‖λ‖₁ and
   E K_ij² = ‖λ‖₂² for i ≠ j (independent rows of mean zero), d₂ is estimated by
@@ -56,7 +57,10 @@ class Facts:
     condition : float
         Ratio of the largest eigenvalue of K to the smallest one counted in the rank.
     digits : float
-        Decimal digits to which results computed from K can be trusted, −log₁₀(ε · condition), at least 0.
+        Decimal digits to which results can be trusted: −log₁₀(ε · cond K), or where a factor of the features is
+        used instead of K, −log₁₀(ε · cond X); at least 0.
+    backing : str
+        What products are computed from: ``"the Gram matrix"`` or ``"the features"``.
     d2_estimate : Estimate or None
         Effective dimension d₂ of the feature distribution with its interval; None for fewer than 4 nonzero samples.
     largest_cosine : Cosine or None
@@ -75,6 +79,7 @@ class Facts:
     rank: int
     condition: float
     digits: float
+    backing: str
     d2_estimate: Estimate | None
     largest_cosine: Cosine | None
     duplicates: tuple[tuple[int, ...], ...]
@@ -92,6 +97,7 @@ class Facts:
             "rank": self.rank,
             "condition": self.condition if np.isfinite(self.condition) else None,
             "digits": self.digits,
+            "backing": self.backing,
             "d2_estimate": None
             if estimate is None
             else {key: _finite(value) for key, value in estimate._asdict().items()},
@@ -110,16 +116,14 @@ def _finite(value: float) -> float | None:
 def facts_of(operator: GramOperator, labels: Array, n_features: int | None) -> Facts:
     """Collect the facts of the problem with this K and these labels."""
     gram = operator.gram
-    spectrum = operator.spectrum
-    rank = operator.rank
-    condition = float(spectrum[-1] / spectrum[-rank]) if rank else float("inf")
     duplicates = duplicate_groups(gram)
     return Facts(
         n_samples=len(labels),
         n_features=n_features,
-        rank=rank,
-        condition=condition,
-        digits=max(0.0, -float(np.log10(EPS * condition))) if rank else 0.0,
+        rank=operator.rank,
+        condition=operator.condition,
+        digits=operator.digits,
+        backing=operator.backing,
         d2_estimate=estimate_d2(gram),
         largest_cosine=largest_cosine(gram),
         duplicates=duplicates,

@@ -5,8 +5,9 @@ f(x) = Σ_k s_k σ(w_kᵀ x),      s_k ∈ {+1, −1},  k = 1 … m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +72,15 @@ class Network:
     def output(self, primal: Array) -> Array:
         """Return f from pre-activations β of shape (m, p): Σ_k s_k σ(β_k), shape (p,)."""
         return self.output_weights @ self.activation.value(primal)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The network as JSON-able values, from which :meth:`from_dict` rebuilds it."""
+        return {"signs": list(self.signs), "activation": self.activation.name}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Network:
+        """Rebuild a network from :meth:`as_dict`."""
+        return cls.of_signs(values["signs"], activation=values["activation"])
 
     def __str__(self) -> str:
         names = {

@@ -20,7 +20,12 @@ from relubias.archive import load_record, save_record
 from relubias.errors import ArgumentError, DataError
 from relubias.facts import Facts, facts_of
 from relubias.linalg.factor import GramOperator
+from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import BLOCK_ENTRIES, Array, column_blocks, gram_matrix, is_sparse, symmetrised
+from relubias.linalg.lq import lower_factor
+
+#: Up to this condition number K itself has digits enough.
+TRUSTED_CONDITION = 1e10
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,8 @@ class Problem:
         Where the data came from, in words.
     notes : tuple of str
         Remarks made while the data were read.
+    factor : ndarray, shape (n_samples, r), or None
+        L with K = L Lᵀ and the digits of X, where it is known already.
     """
 
     gram: Array
@@ -60,6 +67,7 @@ class Problem:
     label_mean: float = 0.0
     source: str = "arrays"
     notes: tuple[str, ...] = ()
+    factor: Array | None = None
 
     @classmethod
     def from_features(
@@ -155,6 +163,8 @@ class Problem:
             sample_names=_names(sample_names, len(target), "sample_names"),
             source=source,
         )
+        if problem.operator.is_regular:
+            return problem
         smallest, largest = problem.operator.spectrum[[0, -1]]
         if smallest < -10 * len(target) * np.finfo(float).eps * max(abs(largest), abs(smallest)):
             raise DataError(
@@ -170,8 +180,17 @@ class Problem:
 
     @cached_property
     def operator(self) -> GramOperator:
-        """The operator through which dynamics and references see K."""
-        return GramOperator(self.gram)
+        """The operator through which dynamics and references see K.
+
+        Where K has lost digits (condition above 1e10) and the features can be read a second time, a factor of X
+        stands behind it.
+        """
+        if self.factor is not None:
+            return FactorOperator(self.gram, self.factor)
+        operator = GramOperator(self.gram)
+        if self.features is None or operator.condition <= TRUSTED_CONDITION:
+            return operator
+        return FactorOperator(self.gram, lower_factor(column_blocks(self.features), self.n_samples))
 
     @cached_property
     def facts(self) -> Facts:
@@ -241,7 +260,10 @@ class Problem:
             "source": self.source,
             "notes": self.notes,
         }
-        return {"gram": self.gram, "labels": self.labels}, {"problem": meta}
+        arrays = {"gram": self.gram, "labels": self.labels}
+        if self.operator.factor is not None:
+            arrays["factor"] = self.operator.factor
+        return arrays, {"problem": meta}
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
@@ -249,7 +271,8 @@ class Problem:
         fields = dict(meta["problem"])
         for key in ("feature_names", "sample_names", "notes"):
             fields[key] = None if fields[key] is None else tuple(fields[key])
-        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), **fields)
+        factor = np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None
+        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), factor=factor, **fields)
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -10,6 +10,11 @@
 * **Gaussian.** w ~ N(0, σ² I) with σ = ε/√(tr K/n), so that β ~ ε N(0, K/(tr K/n)). Within the span,
   β = σ K^½ z and α = σ (K^½)⁺ z with z ~ N(0, I_n); outside it ‖w^⊥‖² ~ σ² χ²(d − rank).
 
+* **Disjoint.** Each sample is active, at β = ε, in exactly one neuron whose sign is that of its label, and inactive
+  at depth β = −τ in all others; samples with label 0 are inactive everywhere. Gradient descent then trains the
+  neurons on disjoint parts of the data for as long as no inactive sample is lifted above 0. How deep is deep
+  enough is a prediction of ours, τ ≳ √(n/d₂) max|y|; the default is three times that.
+
 A sample moves a neuron only where it is active (σ′(0) = 0): a start without any active sample is refused.
 """
 
@@ -18,7 +23,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from relubias.errors import ArgumentError, StartError
 from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
@@ -126,6 +131,54 @@ def gaussian(
     )
 
 
+def disjoint(
+    problem: Problem,
+    network: Network,
+    *,
+    scale: float | None = None,
+    depth: float | None = None,
+    partition: ArrayLike | None = None,
+) -> State:
+    """The state in which each sample is active in exactly one neuron, of the sign of its label.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        With a neuron for each sign among the labels.
+    scale : float, optional
+        ε, in label units; by default 1e-3 of the root mean square of the labels.
+    depth : float, optional
+        τ ≥ 0, in label units: inactive samples have β = −τ. By default 3 √(n/d₂) max|y|, with d₂ as estimated.
+    partition : array_like of int, shape (n_samples,), optional
+        The neuron of each sample, −1 for none; by default samples of one sign take turns among its neurons.
+
+    Raises
+    ------
+    ArgumentError
+        If the scale or the depth is out of range, or the partition gives a sample to a neuron of the other sign.
+    StartError
+        If a sign among the labels has no neuron, K is singular and has no weights with these β, or d₂ cannot
+        be estimated and no depth is given.
+    """
+    size = _checked_scale(problem, scale)
+    owner = _dealt(problem, network) if partition is None else _checked_partition(problem, network, partition)
+    tau = _default_depth(problem) if depth is None else float(depth)
+    if not (math.isfinite(tau) and tau >= 0):
+        raise ArgumentError(f"depth must be a finite number ≥ 0 in label units; it is {depth!r}.")
+    primal = np.where(np.arange(network.n_neurons)[:, None] == owner, size, -tau)
+    duals = np.empty_like(primal)
+    for k, wanted in enumerate(primal):
+        duals[k], got = _solved(problem, wanted)
+        if np.max(np.abs(got - wanted)) > EXACT * np.max(np.abs(wanted)):
+            raise StartError(
+                f"no weights give neuron {k + 1} its active and its inactive samples: K has rank "
+                f"{problem.operator.rank} for {problem.n_samples} samples; use starts.gaussian(problem, network, "
+                "rng=0) instead."
+            )
+    return require_movable(State(problem, network, duals, primal, np.zeros(network.n_neurons)))
+
+
 def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> State:
     """The state with these weights, shape (n_neurons, n_features), or (n_features,) for one neuron.
 
@@ -178,6 +231,42 @@ def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:
     for _ in range(REFINEMENTS):
         dual = dual + operator.pseudo_solve(np.asarray(primal - operator.wide_matvec(dual), dtype=np.float64))
     return dual, np.asarray(operator.wide_matvec(dual), dtype=np.float64)
+
+
+def _dealt(problem: Problem, network: Network) -> NDArray[np.intp]:
+    """The neuron of each sample: samples of one sign take turns among the neurons of that sign."""
+    owner = np.full(problem.n_samples, -1)
+    for sign, word in ((1, "positive"), (-1, "negative")):
+        members = np.flatnonzero(np.sign(problem.labels) == sign)
+        neurons = np.flatnonzero(network.output_weights == sign)
+        if len(members) and not len(neurons):
+            raise StartError(
+                f"{len(members)} labels are {word}, but {network} has no {word} neuron to take them; "
+                "add one, or use starts.all_active(problem, network)."
+            )
+        owner[members] = np.resize(neurons, len(members))
+    return owner
+
+
+def _checked_partition(problem: Problem, network: Network, partition: ArrayLike) -> NDArray[np.intp]:
+    owner = np.asarray(partition)
+    if owner.shape != (problem.n_samples,) or owner.dtype.kind not in "iu":
+        raise ArgumentError(f"partition must be {problem.n_samples} whole numbers, the neuron of each sample or -1.")
+    if np.any((owner < -1) | (owner >= network.n_neurons)):
+        raise ArgumentError(f"partition names neurons from 0 to {network.n_neurons - 1}, or -1 for none.")
+    wrong = np.flatnonzero((owner >= 0) & (network.output_weights[owner] != np.sign(problem.labels)))
+    if len(wrong):
+        raise ArgumentError(
+            f"partition gives {problem.sample(int(wrong[0]))} to a neuron whose sign is not that of its label."
+        )
+    return owner.astype(np.intp)
+
+
+def _default_depth(problem: Problem) -> float:
+    estimate = problem.facts.d2_estimate
+    if estimate is None:
+        raise StartError("d₂ cannot be estimated from so few samples; give depth, in label units.")
+    return 3.0 * math.sqrt(problem.n_samples / estimate.value) * float(np.abs(problem.labels).max())
 
 
 def _checked_scale(problem: Problem, scale: float | None) -> float:

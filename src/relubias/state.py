@@ -9,6 +9,7 @@ weights. The part w^⊥ outside the span of the samples is never moved by gradie
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,8 +110,7 @@ class State:
     @cached_property
     def norms(self) -> Array:
         """‖w_k‖, shape (n_neurons,), the orthogonal part included."""
-        inside = np.einsum("kn,kn->k", self.dual, self.problem.operator.matvec(self.dual.T).T)
-        return np.asarray(np.sqrt(np.maximum(inside, 0.0) + self.orthogonal_norms**2))
+        return np.hypot(self.problem.operator.lengths(self.dual), self.orthogonal_norms)
 
     @property
     def norm(self) -> float:
@@ -148,6 +148,18 @@ class State:
         if self.orthogonal is not None:
             primal = primal + np.asarray(features @ self.orthogonal.T).T
         return self.network.output(primal)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays from which :meth:`from_arrays` rebuilds the state; problem and network are kept elsewhere."""
+        arrays = {"dual": self.dual, "primal": self.primal, "orthogonal_norms": self.orthogonal_norms}
+        return arrays if self.orthogonal is None else arrays | {"orthogonal": self.orthogonal}
+
+    @classmethod
+    def from_arrays(cls, problem: Problem, network: Network, arrays: Mapping[str, NDArray[Any]]) -> State:
+        """Rebuild a state from :meth:`to_arrays`, bit for bit."""
+        return cls(
+            problem, network, arrays["dual"], arrays["primal"], arrays["orthogonal_norms"], arrays.get("orthogonal")
+        )
 
 
 def _shaped(values: ArrayLike, shape: tuple[int, int], what: str) -> Array:

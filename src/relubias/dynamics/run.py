@@ -6,13 +6,18 @@ why, and :meth:`Run.continue_` takes it on from there.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.archive import load_record, nested, part, save_record
+from relubias.dynamics.cycles import Cycle
+from relubias.dynamics.trajectory import Record, Trajectory
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
 from relubias.network import Network
@@ -46,7 +51,7 @@ class Resume:
     dual: Array
     logged: NDArray[np.int8]
     quiet: float
-    cost: float
+    flops: float
     certificate_tried: bool
 
 
@@ -80,6 +85,10 @@ class Run:
         (neuron, sample) pairs whose pre-activation tends to 0.
     stable_step : float
         The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
+    cycle : Cycle or None
+        The states that repeat, where the status is cycling.
+    trajectory : Trajectory or None
+        States at the steps that were to be recorded.
     cost : float
         Work done, in plain-step equivalents; this is what the budget counts.
     """
@@ -102,6 +111,8 @@ class Run:
     stable_step: float
     cost: float
     budget: float
+    cycle: Cycle | None = None
+    trajectory: Trajectory | None = None
     resume: Resume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
 
@@ -132,13 +143,15 @@ class Run:
             raise NotAtLimit(f"the run has no certified limit (status {self.status}): {self.message}", self)
         return self
 
-    def continue_(self, *, until: int | None = None, budget: float | None = None) -> Run:
+    def continue_(self, *, until: int | None = None, record: Record = None, budget: float | None = None) -> Run:
         """Go on from where this run stopped, as if it had never stopped.
 
         Parameters
         ----------
         until : int or None
             Total number of steps since the start of this run, not a number of further ones; None is the limit.
+        record : "log", iterable of int, or None
+            Further steps to keep, counted like `until`; the trajectory goes on.
         budget : float, optional
             Further work allowed, in plain-step equivalents; by default as much as this run was allowed.
 
@@ -149,4 +162,73 @@ class Run:
         """
         if self.continuation is None:
             raise ArgumentError("this run cannot be continued.")
-        return self.continuation(self, until=until, budget=budget)
+        return self.continuation(self, until=until, record=record, budget=budget)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the run with its problem (not the features) to one ``.npz`` file that :meth:`load` reads."""
+        return save_record(path, "run", *self.to_parts())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Run:
+        """Read what :meth:`save` wrote; the run can be continued where the saved one could."""
+        return cls.from_parts(*load_record(path, "run"))
+
+    def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays and JSON-able values from which :meth:`from_parts` rebuilds the run."""
+        arrays, meta = self.problem.to_parts()
+        # Numbers that may be infinite, and must come back to the bit, travel as arrays: JSON has no infinity.
+        numbers = {name: np.asarray(getattr(self, name), dtype=np.float64) for name in _NUMBERS}
+        arrays |= nested("run", numbers | {"events": self.events, "last_change": self.last_change})
+        arrays |= nested("start", self.start.to_arrays()) | nested("state", self.state.to_arrays())
+        for name, record in (("cycle", self.cycle), ("trajectory", self.trajectory), ("resume", self.resume)):
+            arrays |= {} if record is None else nested(name, _as_arrays(record))
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        values: dict[str, Any] = {name: None if count is None else int(count) for name, count in counts.items()}
+        values["status"], values["message"] = str(self.status), self.message
+        values["dead"] = [[int(neuron), int(step)] for neuron, step in self.dead.items()]
+        values["at_zero"] = [[int(neuron), int(sample)] for neuron, sample in self.at_zero]
+        return arrays, meta | {"network": self.network.as_dict(), "run": values}
+
+    @classmethod
+    def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Run:
+        """Rebuild a run from :meth:`to_parts`."""
+        # Descent makes runs, so it imports this module; a saved run finds its way back to it only here.
+        from relubias.dynamics.descent import continue_run
+
+        problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
+        own, values = part("run", arrays), meta["run"]
+        cycle, resume = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
+        trajectory = part("trajectory", arrays)
+        plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
+        plain |= {name: values[name] for name in _COUNTS}
+        return cls(
+            problem=problem,
+            network=network,
+            start=State.from_arrays(problem, network, part("start", arrays)),
+            state=State.from_arrays(problem, network, part("state", arrays)),
+            status=Status(values["status"]),
+            message=values["message"],
+            dead={int(neuron): int(step) for neuron, step in values["dead"]},
+            at_zero=tuple((int(neuron), int(sample)) for neuron, sample in values["at_zero"]),
+            events=own["events"],
+            last_change=own["last_change"],
+            cycle=Cycle(**cycle) if cycle else None,
+            trajectory=Trajectory(**trajectory) if trajectory else None,
+            resume=Resume(**resume) if resume else None,
+            continuation=continue_run if resume else None,
+            **plain,
+        )
+
+
+#: The plain numbers of a Run: those that are real, and those that count (None included).
+_NUMBERS = ("step_size", "stable_step", "cost", "budget")
+_COUNTS = ("steps", "stabilised_at", "pattern_changes", "events_dropped")
+
+
+def _as_arrays(record: Cycle | Trajectory | Resume) -> dict[str, NDArray[Any]]:
+    """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
+    return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
+
+
+def _from_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    return {name: array if array.ndim else array.item() for name, array in arrays.items()}

@@ -3,7 +3,11 @@
 They never touch K directly, so that another backing (a factor K = L Lᵀ where K has too few digits) can
 take its place. With A a set of samples the operator offers
 
-    matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,    modes(A):  K_AA = Q Λ Qᵀ,
+    matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,
+
+the modes of an activation pattern D,
+
+    H = Σ_k D_k K D_k = Q Λ Qᵀ     on the samples active somewhere,     images  K D_k Q,
 
 and the size of the rounding errors in them: entries of K are trusted to ε √(K_ii K_jj), eigenvalues to
 ε (n + 16) ‖K‖, and an eigenvalue at or below `cutoff` is taken for zero.
@@ -11,6 +15,7 @@ and the size of the rounding errors in them: entries of K are trusted to ε √(
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +28,35 @@ from relubias.linalg.gram import Array
 EPS = float(np.finfo(np.float64).eps)
 
 
+@dataclass(frozen=True, eq=False)
+class PatternModes:
+    """The modes of H = Σ_k D_k K D_k with a positive eigenvalue.
+
+    Attributes
+    ----------
+    union : ndarray of int
+        U, the samples active in some neuron.
+    values : ndarray, shape (r,)
+        Positive eigenvalues, ascending.
+    vectors : ndarray, shape (len(U), r)
+        Q.
+    images : ndarray, shape (n_neurons, n_samples, r)
+        K D_k Q.
+    error : ndarray, shape (n_neurons, n_samples, r)
+        How far off an entry of images · g(λ) may be, for each unit of g.
+    largest, smallest : float
+        λ_max(H), and a lower bound of its smallest positive eigenvalue.
+    """
+
+    union: NDArray[np.intp]
+    values: Array
+    vectors: Array
+    images: Array
+    error: Array
+    largest: float
+    smallest: float
+
+
 class GramOperator:
     """The operator backed by the matrix K itself.
 
@@ -32,8 +66,16 @@ class GramOperator:
         Symmetric positive semidefinite, C-contiguous float64.
     """
 
+    #: From what products are computed, in words.
+    backing = "the Gram matrix"
+
     def __init__(self, gram: Array) -> None:
         self.gram = gram
+
+    @property
+    def factor(self) -> Array | None:
+        """L with K = L Lᵀ through which products pass; None where they use K itself."""
+        return None
 
     @property
     def n_samples(self) -> int:
@@ -46,6 +88,11 @@ class GramOperator:
         return np.maximum(np.diagonal(self.gram), 0.0)
 
     @cached_property
+    def units(self) -> Array:
+        """Powers of two near ‖x_i‖, shape (n,): dividing by them is exact and makes solvers blind to units."""
+        return np.asarray(np.exp2(np.round(np.log2(np.sqrt(np.where(self.diagonal > 0, self.diagonal, 1.0))))))
+
+    @cached_property
     def eigensystem(self) -> tuple[Array, Array]:
         """Eigenvalues in ascending order, shape (n,), and eigenvectors as columns, shape (n, n)."""
         values, vectors = scipy.linalg.eigh(self.gram, check_finite=False)
@@ -53,9 +100,11 @@ class GramOperator:
 
     @cached_property
     def spectrum(self) -> Array:
-        """Eigenvalues of K in ascending order, shape (n,); as computed, so that rounding may make some < 0."""
-        if "eigensystem" in self.__dict__:
-            return self.eigensystem[0]
+        """Eigenvalues of K in ascending order, shape (n,); as computed, so that rounding may make some < 0.
+
+        Never those of `eigensystem`, whose rounding is another: the default step 1/λ_max, and with it the run, must
+        not depend on what was asked of the operator before.
+        """
         return np.asarray(scipy.linalg.eigvalsh(self.gram, check_finite=False))
 
     @property
@@ -86,6 +135,21 @@ class GramOperator:
         shifted[np.diag_indices_from(shifted)] -= 2 * (self.n_samples + 16) * EPS * float(self.diagonal.sum())
         return bool(scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0)
 
+    @cached_property
+    def _cholesky(self) -> tuple[Array, bool]:
+        factor, lower = scipy.linalg.cho_factor(self.gram, lower=True, check_finite=False)
+        return factor, bool(lower)
+
+    @property
+    def condition(self) -> float:
+        """Ratio of the largest eigenvalue to the smallest one counted in the rank; infinite where K = 0."""
+        return float(self.spectrum[-1] / self.spectrum[-self.rank]) if self.rank else float("inf")
+
+    @property
+    def digits(self) -> float:
+        """Decimal digits to which results can be trusted, −log₁₀(ε cond K), at least 0."""
+        return max(0.0, -float(np.log10(EPS * self.condition))) if self.rank else 0.0
+
     def matvec(self, vector: Array) -> Array:
         """Return K a for a vector (n,) or for the columns of a matrix (n, p)."""
         return self.gram @ vector
@@ -98,6 +162,30 @@ class GramOperator:
         # einsum converts K piece by piece, without a copy of the whole.
         return np.asarray(np.einsum("ij,j->i", self.gram, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
 
+    def matvec_bound(self, vectors: Array) -> Array:
+        """Return bounds √K_ii Σ_j √K_jj |a_j| ≥ Σ_j |K_ij a_j| for each row a of `vectors`, shape (p, n)."""
+        roots = np.sqrt(self.diagonal)
+        return np.asarray((np.abs(vectors) @ roots)[:, None] * roots)
+
+    def image_error(self, dual: Array) -> Array:
+        """Bound for the error of K a, a of shape (n,), that rounding of the data explains: ε √K_ii Σ_j √K_jj |a_j|."""
+        return np.asarray(EPS * np.sqrt(self.diagonal) * self._reach(dual))
+
+    def square_error(self, dual: Array) -> float:
+        """Bound for the error of aᵀK a, accumulated in extended precision: ε (Σ_j √K_jj |a_j|)²."""
+        return self._square_eps * self._reach(dual) ** 2
+
+    def defect(self, dual: Array, primal: Array) -> Array:
+        """How far `primal`, shape (n,), is from being the pre-activations X w of the weights w = Xᵀa."""
+        return np.asarray(primal - self.wide_matvec(dual), dtype=np.float64)
+
+    def _reach(self, dual: Array) -> float:
+        return float(np.sqrt(self.diagonal) @ np.abs(dual))
+
+    @property
+    def _square_eps(self) -> float:
+        return EPS + self.n_samples * float(np.finfo(np.longdouble).eps)
+
     def columns(self, index: NDArray[np.intp]) -> Array:
         """Return K[:, index], shape (n, len(index))."""
         return self.gram[:, index]
@@ -106,10 +194,37 @@ class GramOperator:
         """Return K[index, others]; the principal block K[index, index] where no others are given."""
         return self.gram[np.ix_(index, index if others is None else others)]
 
-    def modes(self, index: NDArray[np.intp]) -> tuple[Array, Array]:
-        """Return eigenvalues (ascending) and eigenvectors of the principal block of `index`."""
-        values, vectors = scipy.linalg.eigh(self.block(index), check_finite=False)
-        return values, vectors
+    def lengths(self, duals: Array) -> Array:
+        """Return ‖Xᵀa‖ for each row a of `duals`, shape (p, n)."""
+        squares = np.einsum("pn,pn->p", duals, self.matvec(duals.T).T)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def curvature(self, active: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Array]:
+        """Return the samples U active in some neuron and H = Σ_k D_k K D_k on them."""
+        union = np.flatnonzero(active.any(axis=0))
+        block = self.block(union)
+        if len(active) == 1:
+            return union, block
+        together = active[:, union].astype(np.float64)
+        return union, block * (together.T @ together)
+
+    def pattern_modes(self, active: NDArray[np.bool_]) -> PatternModes:
+        """Decompose H for the pattern `active`, shape (m, n); at least one sample is active."""
+        union, matrix = self.curvature(active)
+        values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
+        largest, size = float(values[-1]), len(union)
+        blur = np.sqrt(size) * EPS * largest
+        kept = values > size * EPS * largest
+        values, vectors = values[kept], vectors[:, kept]
+        columns, within = self.columns(union), active[:, union]
+        images = np.stack([columns[:, mask] @ vectors[mask] for mask in within])
+        norms = np.stack([np.linalg.norm(columns[:, mask], axis=1) for mask in within])
+        error = size * EPS * norms[:, :, None] + blur * np.sqrt(self.diagonal[:, None] / values)
+        if len(active) == 1:  # K_AA Q = QΛ holds exactly, the product only to rounding
+            images[0, union] = vectors * values
+            error[0, union] = size * EPS * values + blur
+        smallest = max(float(values[0]) - blur, EPS * float(values[0]))
+        return PatternModes(union, values, vectors, images, error, largest, smallest)
 
     def project(self, dual: Array) -> Array:
         """Return the representative of `dual`, shape (n,) or (p, n), that is orthogonal to the kernel of K.
@@ -123,7 +238,12 @@ class GramOperator:
         return dual - (dual @ kernel) @ kernel.T
 
     def pseudo_solve(self, primal: Array) -> Array:
-        """Return K⁺ b for b of shape (n,) or, row by row, (p, n)."""
+        """Return K⁺ b for b of shape (n,) or, row by row, (p, n); by Cholesky where K is regular."""
+        if self.is_regular:
+            return np.asarray(scipy.linalg.cho_solve(self._cholesky, primal.T, check_finite=False).T)
+        return self._spectral_solve(primal)
+
+    def _spectral_solve(self, primal: Array) -> Array:
         values, vectors = self.eigensystem
         kept = values > self.cutoff
         basis = vectors[:, kept]

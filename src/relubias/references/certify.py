@@ -105,7 +105,7 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
     operator, primal = problem.operator, state.primal[0]
     outside = state.orthogonal_norm
-    mismatch = float(np.max(np.abs(primal - operator.wide_matvec(state.dual[0]))))
+    mismatch = float(np.max(np.abs(operator.defect(state.dual[0], primal))))
 
     def judged(dual: Array, distance: float) -> tuple[Array, Evidence]:
         return dual, evidence(
@@ -115,8 +115,7 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
     solved, _ = best_multipliers(operator, constraints)
     # Without the kernel of K, in which large coefficients may cancel.
     difference = state.dual[0] - operator.project(solved)
-    inside = max(0.0, float(difference @ operator.matvec(difference)))
-    distance = math.hypot(math.sqrt(inside), outside)
+    distance = math.hypot(float(operator.lengths(difference[None, :])[0]), outside)
     choices = [judged(state.dual[0], outside), judged(solved, distance)]
     dual, proof = min(choices, key=lambda choice: choice[1].kkt.worst)
     bound = max(choice[1].lower_bound for choice in choices)

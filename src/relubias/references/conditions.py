@@ -8,8 +8,9 @@ Entries of K are known to ε √(K_ii K_jj) only, so that (K a)_i is known to
 
     e_i = ε √K_ii Σ_j √K_jj |a_j|,
 
-the *rounding floor* below which no residual means anything, and aᵀKa to e = ε (Σ_j √K_jj |a_j|)². Residuals
-themselves are accumulated in extended precision, so their own rounding does not count beside that.
+the *rounding floor* below which no residual means anything, and aᵀKa to e = ε (Σ_j √K_jj |a_j|)². Where a factor
+of X stands behind the operator, one of the two sums is ‖Xᵀa‖ instead. Residuals themselves are accumulated in
+extended precision, so their own rounding does not count beside that.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def evidence(
     scale = constraints.scale or float(np.max(np.abs(beta), initial=0.0)) or 1.0
     others = ~constraints.equal
     lengths = np.sqrt(operator.diagonal) * np.abs(dual)
-    rounding = EPS * np.sqrt(operator.diagonal) * float(lengths.sum())
+    rounding = operator.image_error(dual)
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
@@ -154,13 +155,13 @@ def norm_demanded(operator: GramOperator, constraints: Constraints, direction: A
 
     It is the lower bound for the best multiple of the direction, multipliers of the wrong sign set to 0:
     t_Pᵀa_P/‖Xᵀa‖. Where Xᵀa = 0 and t_Pᵀa_P > 0 it would be infinite, and the constraints contradict each other
-    (Farkas); but the rounding of K leaves ‖Xᵀa‖² at ε (Σ √K_ii |a_i|)².
+    (Farkas); but rounding leaves ‖Xᵀa‖² at ε (Σ √K_ii |a_i|)² with K alone, at ε² of it with a factor of X.
     """
     allowed = np.where(constraints.equal, direction, np.minimum(direction, 0.0))
     wide = allowed.astype(np.longdouble)
     linear = float(wide @ np.where(constraints.equal, constraints.targets, 0.0))
-    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed)) ** 2
-    square = max(0.0, float(wide @ operator.wide_matvec(wide))) + EPS * reach
+    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed))
+    square = max(0.0, float(wide @ operator.wide_matvec(wide))) + operator.square_error(allowed) + (EPS * reach) ** 2
     if linear <= 0.0:
         return 0.0
     return linear / math.sqrt(square) if square > 0.0 else math.inf
@@ -178,6 +179,6 @@ def _lower_bound(
     value = float(wide @ targets - wide @ image / 2)
     # Rounding of the entries of K, of the sums in extended precision, and of the last conversion.
     summation = len(dual) * float(np.finfo(np.longdouble).eps)
-    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed)) ** 2
-    margin = (EPS + summation) * reach / 2 + summation * float(np.abs(allowed) @ np.abs(targets)) + 4 * EPS * abs(value)
+    sums = summation * float(np.abs(allowed) @ np.abs(targets))
+    margin = operator.square_error(allowed) / 2 + sums + 4 * EPS * abs(value)
     return math.sqrt(2 * max(0.0, value - margin))

@@ -18,11 +18,13 @@ from dataclasses import replace
 import numpy as np
 
 from relubias.linalg.factor import GramOperator
+from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence, norm_demanded
 from relubias.references.elimination import multipliers
+from relubias.references.factored import factored_multipliers
 from relubias.references.record import MinimumNorm
 from relubias.references.violation import compromise, least_violation
 from relubias.state import State
@@ -63,7 +65,7 @@ def minimum_norm_under(
         demanded = norm_demanded(operator, constraints, error)
         if np.any(violated) and demanded > UNREACHABLE * reached.norm:
             rows = tuple(int(i) for i in np.flatnonzero(violated))
-            original = evidence(operator, constraints, shifted)
+            original = evidence(operator, constraints, shifted, primal=reached.primal)
             bounds = replace(reached, kkt=original.kkt, floor=original.floor)
             message = _infeasible(problem, rows, demand, float(np.abs(error).max()), demanded)
             return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shifted, bounds, rows)
@@ -71,11 +73,20 @@ def minimum_norm_under(
 
 
 def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
-    """The multipliers found by elimination, or 0 where there are none, and the evidence for them."""
-    dual = multipliers(operator, constraints)
-    if dual is None:
-        dual = np.zeros(operator.n_samples)
-    return dual, evidence(operator, constraints, dual)
+    """The multipliers found by elimination, or 0 where there are none, and the evidence for them.
+
+    What K has too few digits for is solved through the factor of X instead.
+    """
+    if isinstance(operator, FactorOperator):
+        found = factored_multipliers(operator, constraints)
+        if found is not None:
+            return found
+    else:
+        dual = multipliers(operator, constraints)
+        if dual is not None:
+            return dual, evidence(operator, constraints, dual)
+    nothing = np.zeros(operator.n_samples)
+    return nothing, evidence(operator, constraints, nothing)
 
 
 def _record(

@@ -56,8 +56,7 @@ def multipliers(operator: GramOperator, constraints: Constraints) -> Array | Non
     They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
     judged by its residuals in any case. None where the inequalities seem to contradict the equalities.
     """
-    # Powers of two: scaling is exact, and the result is blind to the units of features and labels.
-    units = np.exp2(np.round(np.log2(np.sqrt(np.where(operator.diagonal > 0, operator.diagonal, 1.0)))))
+    units = operator.units
     targets = np.where(constraints.equal, constraints.targets / units, 0.0)
     largest = float(np.abs(targets).max())
     if largest == 0.0:

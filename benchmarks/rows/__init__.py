@@ -1,0 +1,1 @@
+"""One benchmark a file; the name of the file is the name by which it is asked for."""

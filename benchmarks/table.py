@@ -1,0 +1,78 @@
+"""The benchmark table as text, under the machine and the versions it was measured with."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.harness import Row, Sample
+
+HEADER = ("row", "ours", "rival", "rival's", "ours/rival", "goal", "met", "peak MB")
+PACKAGES = ("relubias", "numpy", "scipy", "numba", "pandas", "pyarrow", "quadprog", "clarabel")
+
+
+def machine() -> list[str]:
+    """Return lines that say on what the table was measured."""
+    import numpy  # noqa: F401 - so that its BLAS is loaded and can be asked
+    from threadpoolctl import threadpool_info
+
+    pools = {f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads" for pool in threadpool_info()}
+    return [
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}",
+        f"Python {platform.python_version()}, {', '.join(versions())}",
+        "; ".join(sorted(pools)),
+    ]
+
+
+def processor() -> str:
+    """Return the name of the processor, as far as the system tells it."""
+    listing = Path("/proc/cpuinfo")
+    if listing.is_file():
+        for line in listing.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def versions() -> Iterable[str]:
+    """Yield name and version of each package that is installed and matters."""
+    for package in PACKAGES:
+        try:
+            yield f"{package} {version(package)}"
+        except PackageNotFoundError:
+            continue
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """Return the cells of one row."""
+    goal = "" if row.at_most is None else f"<= {row.at_most:g}{' s' if row.is_ceiling else 'x'}"
+    return (
+        row.name,
+        seconds(row.seconds),
+        row.rival or ("ceiling" if row.is_ceiling else ""),
+        "" if row.rival_seconds is None else seconds(row.rival_seconds),
+        "" if row.ratio is None else f"{row.ratio.median:.2f} ({row.ratio.low:.2f}-{row.ratio.high:.2f})",
+        goal,
+        {True: "yes", False: "NO", None: ""}[row.met],
+        "" if row.peak_bytes is None else f"{row.peak_bytes / 1e6:.1f}",
+    )
+
+
+def seconds(sample: Sample) -> str:
+    """Return a median time with its quartiles, in a unit that suits it."""
+    factor, unit = next((f, u) for f, u in ((1, "s"), (1e3, "ms"), (1e6, "µs")) if sample.median * f >= 1 or u == "µs")
+    return f"{sample.median * factor:.3g} ({sample.low * factor:.3g}-{sample.high * factor:.3g}) {unit}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return all rows as a Markdown table with aligned columns."""
+    lines = [HEADER, *(cells(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
+    text = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(text)

@@ -1,0 +1,319 @@
+"""One problem from its start to the verdict: the main function of this package.
+
+Train one network on one problem to its exact limit w_∞, find the shortest solution w*, measure ‖w_∞ − w*‖ in
+absolute and relative terms, judge whether the problem is in the regime of the theorems, and say what all of it means.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias import starts
+from relubias.archive import load_record, nested, part, save_record
+from relubias.comparison import Gap
+from relubias.comparison import gap as gap_between
+from relubias.dynamics.descent import Descent
+from relubias.dynamics.run import Progress, Run
+from relubias.errors import ArgumentError, StartError
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.references import minimum_norm
+from relubias.references.record import MinimumNorm
+from relubias.state import State
+from relubias.status import Optimality, Status
+from relubias.theory.regime import Regime
+from relubias.theory.regime import regime as regime_of
+from relubias.verdict import Parts, is_silent, step_ratio, verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Everything :func:`analyze` found about one problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    run : Run
+    reference : MinimumNorm or None
+        w*; None where `reference_note` says why.
+    linear : MinimumNorm or None
+        The shortest interpolant of a linear model, K⁺y in dual coefficients; None as for `reference`.
+    gap : Gap or None
+        Distance between the end of the run and w*; None where there is no feasible w*.
+    regime : Regime
+    verdict : tuple of str
+        What it all means, one sentence each.
+    start_note : str
+        What was done where no start was asked for and the usual one is impossible; else empty.
+    reference_note : str
+        Why there is no reference; empty where there is one.
+    interrupted : bool
+        True where the user stopped the computation; all that had been computed is here.
+    """
+
+    problem: Problem
+    run: Run
+    reference: MinimumNorm | None
+    linear: MinimumNorm | None
+    gap: Gap | None
+    regime: Regime
+    verdict: tuple[str, ...]
+    start_note: str = ""
+    reference_note: str = ""
+    interrupted: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The analysis as JSON-able values.
+
+        The step of a certified limit is infinite: it is None, and ``at_limit`` is True. No value is NaN or infinite.
+        """
+        return {
+            "verdict": list(self.verdict),
+            "problem": _problem_as_dict(self.problem),
+            "regime": self.regime.as_dict(),
+            "network": self.run.network.as_dict(),
+            "start": {
+                "note": self.start_note or None,
+                "norm": self.run.start.norm,
+                "orthogonal_norm": self.run.start.orthogonal_norm,
+                "active": self.run.start.pattern.sum(axis=1).tolist(),
+            },
+            "run": _run_as_dict(self.run),
+            "reference": _reference_as_dict(self.reference),
+            "reference_note": self.reference_note or None,
+            "linear": _reference_as_dict(self.linear),
+            "gap": _gap_as_dict(self.gap),
+            "interrupted": self.interrupted,
+            "samples": _samples_as_dict(self),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the analysis with its problem (not the features) to one ``.npz`` file that :meth:`load` reads.
+
+        Stored is what was expensive: the run and the references. The rest follows from them and is worked out
+        again on loading.
+        """
+        arrays, meta = self.run.to_parts()
+        references = {"reference": self.reference, "linear": self.linear}
+        for name, reference in references.items():
+            if reference is not None:
+                own, values = reference.to_parts()
+                arrays |= nested(name, own)
+                meta[name] = values
+        meta["analysis"] = {
+            "start_note": self.start_note,
+            "reference_note": self.reference_note,
+            "interrupted": self.interrupted,
+        }
+        return save_record(path, "analysis", arrays, meta)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Analysis:
+        """Read what :meth:`save` wrote. Features are not stored, so that weights are not at hand."""
+        arrays, meta = load_record(path, "analysis")
+        run = Run.from_parts(arrays, meta)
+        reference, linear = (
+            MinimumNorm.from_parts(run.problem, part(name, arrays), meta[name]) if name in meta else None
+            for name in ("reference", "linear")
+        )
+        notes = meta["analysis"]
+        return _conclude(
+            run, _References(reference, linear, notes["reference_note"], notes["interrupted"]), notes["start_note"]
+        )
+
+
+class _References(NamedTuple):
+    reference: MinimumNorm | None
+    linear: MinimumNorm | None
+    note: str = ""
+    interrupted: bool = False
+
+
+def analyze(
+    problem: Problem,
+    network: Network | None = None,
+    start: State | None = None,
+    *,
+    dynamics: Descent | None = None,
+    of: str = "global",
+    progress: Callable[[Progress], None] | None = None,
+) -> Analysis:
+    """Train to the exact limit, find the shortest solution, and say how they differ and why.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network, optional
+        By default one positive neuron.
+    start : State, optional
+        By default all samples are active at a thousandth of the root mean square of the labels; where no weights
+        do that, a Gaussian start of that size, seed 0, and `start_note` says so.
+    dynamics : Descent, optional
+        How to train; by default gradient descent with the step 1/λ_max(H) to its limit.
+    of : str
+        Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`.
+    progress : callable, optional
+        Called now and then during training with a :class:`relubias.dynamics.run.Progress`.
+
+    Returns
+    -------
+    Analysis
+
+    Raises
+    ------
+    ArgumentError, StartError
+        If an option makes no sense for this problem, or the start can never move.
+    """
+    network = Network.single() if network is None else network
+    note = ""
+    if start is None:
+        start, note = default_start(problem, network)
+    elif start.problem is not problem or start.network != network:
+        raise ArgumentError("the start belongs to another problem or network; make it for the ones that are analysed.")
+    dynamics = Descent() if dynamics is None else dynamics
+    run = dynamics.run(problem, network, start, progress=progress)
+    return _conclude(run, _find_references(run, of), note)
+
+
+def default_start(problem: Problem, network: Network) -> tuple[State, str]:
+    """The start that is used where none is asked for, and a sentence where it is not the usual one."""
+    try:
+        return starts.all_active(problem, network), ""
+    except StartError as error:
+        note = f"{error} The analysis did so: its start is Gaussian, seed 0."
+        return starts.gaussian(problem, network, rng=0), note
+
+
+def _find_references(run: Run, of: str) -> _References:
+    if run.status is Status.INTERRUPTED:
+        note = "the run was interrupted, so that the minimum-norm solution was not looked for"
+        return _References(None, None, note, True)
+    if run.network.n_neurons > 1:
+        note = "the minimum-norm solution of networks with more than one neuron is not computed by this version"
+        return _References(None, None, note)
+    reference = None
+    try:
+        reference = minimum_norm(run.problem, run.network, of=of)
+        linear = reference if of == "linear" else minimum_norm(run.problem, run.network, of="linear")
+        return _References(reference, linear)
+    except KeyboardInterrupt:
+        # The run may have taken hours; an impatient moment afterwards must not lose it.
+        note = "" if reference else "the search for the minimum-norm solution was interrupted"
+        return _References(reference, None, note, True)
+
+
+def _conclude(run: Run, found: _References, start_note: str) -> Analysis:
+    reference = found.reference
+    known = reference is not None and reference.status is not Optimality.INFEASIBLE
+    gap = gap_between(run, reference) if reference is not None and known else None
+    regime = regime_of(run.problem)
+    parts = Parts(run, regime, reference, found.linear, gap, start_note, found.note)
+    return Analysis(
+        problem=run.problem,
+        run=run,
+        reference=reference,
+        linear=found.linear,
+        gap=gap,
+        regime=regime,
+        verdict=verdict(parts),
+        start_note=start_note,
+        reference_note=found.note,
+        interrupted=found.interrupted,
+    )
+
+
+def _problem_as_dict(problem: Problem) -> dict[str, Any]:
+    return {
+        "source": problem.source,
+        "target": problem.target_name,
+        "preprocess": problem.preprocess,
+        "label_mean": problem.label_mean,
+        "notes": list(problem.notes),
+        "facts": problem.facts.as_dict(),
+    }
+
+
+def _run_as_dict(run: Run) -> dict[str, Any]:
+    return {
+        "status": str(run.status),
+        "message": run.message,
+        "at_limit": run.at_limit,
+        "steps": None if run.at_limit else int(run.steps),
+        "certified_from": int(run.steps) if run.at_limit else None,
+        "stabilised_at": None if run.stabilised_at is None else int(run.stabilised_at),
+        "pattern_changes": int(run.pattern_changes),
+        "last_change": int(run.last_change.max()),
+        "step_size": run.step_size,
+        "stable_step": _finite(run.stable_step),
+        "step_over_stable": step_ratio(run),
+        "interpolated": int(run.interpolated.sum()),
+        "dead": {str(neuron): int(step) for neuron, step in run.dead.items()},
+        "at_zero": [[int(neuron), int(sample)] for neuron, sample in run.at_zero],
+        "loss": _finite(run.state.loss),
+        "norm": _finite(run.state.norm),
+        "orthogonal_norm": _finite(run.state.orthogonal_norm),
+        "cost": _finite(run.cost),
+        "budget": _finite(run.budget),
+    }
+
+
+def _reference_as_dict(reference: MinimumNorm | None) -> dict[str, Any] | None:
+    if reference is None:
+        return None
+    return {
+        "of": reference.of,
+        "status": str(reference.status),
+        "message": reference.message,
+        "norm": _finite(reference.norm),
+        "lower_bound": _finite(reference.lower_bound),
+        "kkt": {name: _finite(value) for name, value in reference.kkt.as_dict().items()},
+        "infeasible_rows": list(reference.infeasible_rows),
+        "nodes": reference.nodes,
+    }
+
+
+def _gap_as_dict(gap: Gap | None) -> dict[str, Any] | None:
+    if gap is None:
+        return None
+    return {
+        "absolute": _finite(gap.absolute),
+        "relative": None if gap.relative is None else _finite(gap.relative),
+        "per_neuron": [_finite(value) for value in np.asarray(gap.per_neuron)],
+        "prediction": _finite(gap.prediction),
+        "message": gap.message,
+    }
+
+
+def _samples_as_dict(analysis: Analysis) -> dict[str, Any]:
+    """One column a quantity, one entry a sample."""
+    run, problem, gap = analysis.run, analysis.problem, analysis.gap
+    reference = analysis.reference if gap is not None else None
+    return {
+        "name": [problem.sample(i) if problem.sample_names is None else problem.sample_names[i] for i in _rows(run)],
+        "label": problem.labels.tolist(),
+        "prediction": _column(run.state.predictions),
+        "minimum_norm_prediction": None if reference is None else _column(reference.predictions),
+        "interpolated": run.interpolated.tolist(),
+        "silent": is_silent(run).tolist(),
+        "last_change": run.last_change.max(axis=0).tolist(),
+    }
+
+
+def _rows(run: Run) -> range:
+    return range(run.problem.n_samples)
+
+
+def _column(values: NDArray[np.float64]) -> list[float | None]:
+    return [_finite(value) for value in values]
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None

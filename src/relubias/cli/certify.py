@@ -1,0 +1,90 @@
+"""``relubias certify``: how far given weights, from any package, are from the minimum-norm solution."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from relubias.cli import options
+from relubias.errors import DataError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from relubias.references import Certificate
+
+
+def certify_command(
+    file: options.File,
+    weights: Annotated[Path, typer.Option("--weights", help="One weight a feature, in a .npy file or as text.")],
+    target: options.Target = None,
+    preprocess: options.Preprocess = "none",
+    centre_labels: options.CentreLabels = False,
+    network: options.NetworkSigns = "single",
+    json: options.Json = False,
+) -> int:
+    """Check the optimality conditions of given weights, recomputed from the data."""
+    from relubias.cli.output import json_text
+
+    signs = options.network(network)
+    candidate = read_weights(weights)
+    problem = options.problem(file, target, preprocess, centre_labels)
+    from relubias.references import certify
+    from relubias.state import State
+
+    state = State.from_weights(problem, signs, candidate)
+    proof = certify(problem, signs, state)
+    if json:
+        typer.echo(json_text(_as_dict(proof)), nl=False)
+        return 0
+    typer.echo(f"{proof.message}\n")
+    typer.echo(f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}")
+    typer.echo(f"outside the span  {state.orthogonal_norm:.3g} of the norm")
+    typer.echo(f"largest misfit    {proof.misfit:.3g} where the label has the sign of the neuron")
+    typer.echo(f"largest excess    {proof.excess:.3g} where it has not; worst at {problem.sample(proof.worst_sample)}")
+    residuals = ", ".join(f"{name} {value:.1e}" for name, value in proof.kkt.as_dict().items())
+    typer.echo(f"conditions        {residuals} (relative, recomputed from K)")
+    return 0
+
+
+def _as_dict(proof: Certificate) -> dict[str, Any]:
+    return {
+        "optimal": proof.optimal,
+        "feasible": proof.feasible,
+        "message": proof.message,
+        "norm": proof.norm,
+        "orthogonal_norm": proof.state.orthogonal_norm,
+        "lower_bound": proof.lower_bound,
+        "misfit": proof.misfit,
+        "excess": proof.excess,
+        "worst_sample": proof.problem.sample(proof.worst_sample),
+        "kkt": proof.kkt.as_dict(),
+    }
+
+
+def read_weights(path: Path) -> NDArray[Any]:
+    """Read weights from ``.npy``, or from text: numbers in rows or columns, one row a neuron if there are several.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or it holds something else.
+    """
+    import numpy as np
+
+    try:
+        if path.suffix == ".npy":
+            array = np.load(path, allow_pickle=False)
+        else:
+            text = path.read_text()
+            if not text.strip():
+                raise ValueError("it holds no numbers")
+            array = np.loadtxt(text.splitlines(), delimiter="," if "," in text else None, ndmin=2)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"cannot read weights from {path}: {error}.") from error
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"weights in {path} must be real numbers; their dtype is {array.dtype}.")
+    return np.asarray(array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array)

@@ -1,0 +1,105 @@
+"""What the options of several commands are called, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from relubias.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from relubias.network import Network
+    from relubias.problem import Problem
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Table with one sample a row, a header and the labels.")]
+Target = Annotated[str | None, typer.Option("--target", help="Column of the labels: its name, or its position from 1.")]
+Preprocess = Annotated[
+    str, typer.Option("--preprocess", help="What to do to the features: none, centre, standardise or unit-rows.")
+]
+CentreLabels = Annotated[
+    bool, typer.Option("--centre-labels", "--center-labels", help="Subtract the mean of the labels.")
+]
+NetworkSigns = Annotated[
+    str, typer.Option("--network", help="Signs of the neurons: single (the same as +), -, pair, or a list as +,+,-.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
+
+_SIGNS = {"+": 1, "+1": 1, "1": 1, "-": -1, "-1": -1, "−": -1}
+
+
+def network(text: str) -> Network:
+    """Read ``single``, ``pair`` or a list of signs such as ``+,+,-``.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these.
+    """
+    from relubias.network import Network
+
+    named = {"single": (1,), "pair": (1, -1)}
+    signs = [_SIGNS.get(item.strip()) for item in text.split(",")]
+    if text in named:
+        return Network.of_signs(named[text])
+    if None in signs:
+        raise ArgumentError(f"--network {text!r} is none of: single, pair, +, -, or a list of signs such as +,+,-.")
+    return Network.of_signs(sign for sign in signs if sign is not None)
+
+
+def step_size(text: str | None, problem: Problem, network: Network) -> float | None:
+    """Read η: a number, ``0.5/lmax`` for 0.5/λ_max(H) of the worst pattern, ``0.5/trace`` for 0.5/(tr K/n).
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these, or not positive.
+    """
+    from relubias import step_sizes
+
+    if text is None:
+        return None
+    value, _, unit = text.partition("/")
+    try:
+        amount = float(value)
+    except ValueError:
+        amount, unit = 0.0, "?"
+    if unit == "lmax":
+        return step_sizes.stable(problem, network, amount / 2.0)
+    if unit == "trace":
+        return step_sizes.relative(problem, amount)
+    if "/" in text or unit:
+        raise ArgumentError(f"--step-size {text!r} is none of: a number, 0.5/lmax, 0.5/trace.")
+    return step_sizes.checked(amount)
+
+
+def until(text: str | None) -> int | None:
+    """Read a number of steps such as ``1000`` or ``1e9``.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a whole number.
+    """
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+        steps = int(number)
+    except (ValueError, OverflowError):
+        number, steps = 0.5, 0
+    if steps != number:
+        raise ArgumentError(f"--until {text!r} is not a whole number of steps; leave it out for the limit.")
+    return steps
+
+
+def problem(file: Path, target: str | None, preprocess: str, centre_labels: bool) -> Problem:
+    """Read the file into a problem."""
+    from relubias.files import read
+
+    return read(file, target=target, preprocess=preprocess, centre_labels=centre_labels)

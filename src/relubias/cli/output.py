@@ -1,0 +1,64 @@
+"""The folder of a report: checked before anything is computed, each file written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from relubias.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from relubias.analysis import Analysis
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written, without making it.
+
+    Raises
+    ------
+    ArgumentError
+        If there is a file in its place or above it, or the folder (or where it would be made) cannot be written.
+    """
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise ArgumentError(f"--output {folder}: {place} is a file, not a folder; choose another path.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ArgumentError(f"--output {folder}: {place} cannot be written; choose another path.")
+
+
+def write_folder(folder: Path, analysis: Analysis) -> None:
+    """Write report.json, report.txt, figure.png, figure.pdf and analysis.npz.
+
+    Raises
+    ------
+    ArgumentError
+        If a file cannot be written.
+    """
+    from relubias.archive import write_atomically
+    from relubias.report.figures import figure
+    from relubias.report.tables import as_text
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"--output {folder}: {error.strerror}; choose another path.") from error
+    analysis.save(folder / "analysis.npz")
+    page = figure(analysis)
+    contents: dict[str, Callable[[BinaryIO], object]] = {
+        "report.json": lambda stream: stream.write(json_text(analysis.as_dict()).encode()),
+        "report.txt": lambda stream: stream.write(as_text(analysis).encode()),
+        "figure.png": lambda stream: page.savefig(stream, format="png", dpi=160),
+        "figure.pdf": lambda stream: page.savefig(stream, format="pdf"),
+    }
+    for name, write in contents.items():
+        write_atomically(folder / name, write)
+
+
+def json_text(values: dict[str, Any]) -> str:
+    """Return JSON with one entry a line where that helps reading; NaN and infinities are refused."""
+    return json.dumps(values, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

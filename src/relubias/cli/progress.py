@@ -1,0 +1,62 @@
+"""Signs of life on standard error, for anything that takes longer than a second.
+
+On a terminal one line that is overwritten; elsewhere (a log, a pipe) a plain line every ten seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from relubias.dynamics.run import Progress
+
+#: Seconds before the first line, between redraws of the live line, and between plain lines.
+QUIET, REDRAW, PLAIN = 1.0, 0.2, 10.0
+
+
+class ProgressLine:
+    """A progress callback that writes to a stream; leaving its ``with`` block clears the live line."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.live = self.stream.isatty()
+        self.clock = clock
+        self.next = clock() + (QUIET if self.live else PLAIN)
+        self.drawn = False
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.drawn:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+            self.drawn = False
+
+    def __call__(self, progress: Progress) -> None:
+        now = self.clock()
+        if now < self.next:
+            return
+        self.next = now + (REDRAW if self.live else PLAIN)
+        self.write(
+            f"relubias: step {progress.steps:,}, {progress.pattern_changes:,} changes of pattern, "
+            f"loss {progress.loss:.3g}, {progress.cost / progress.budget:.0%} of the budget"
+        )
+
+    def write(self, text: str) -> None:
+        """Show a line: over the last one on a terminal, below it elsewhere."""
+        if self.live:
+            self.stream.write(f"\r\x1b[K{text}")
+            self.drawn = True
+        else:
+            self.stream.write(f"{text}\n")
+        self.stream.flush()
+
+    def announce(self, text: str) -> None:
+        """Say at once what is being done, on a terminal only: there it disappears again."""
+        if self.live:
+            self.write(f"relubias: {text}")

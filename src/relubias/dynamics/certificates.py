@@ -1,0 +1,144 @@
+"""The cheap certificate: the pattern is frozen because the weights are already close enough to its own limit.
+
+For a fixed pattern D with η λ_max(H) < 2, one step never increases the distance of W to the limit of that pattern,
+
+    ‖W_{t+1} − W_∞(D)‖_F ≤ ‖W_t − W_∞(D)‖_F,      ‖W_t − W_∞(D)‖_F² = rᵀH⁺r,
+
+and |Δβ_{k,i}| ≤ √K_ii ‖ΔW‖_F. So as soon as every β_{k,i}(∞) has the sign it should have and exceeds
+√K_ii ‖W_t − W_∞(D)‖_F, no sign can ever change, and W_∞(D) is the limit. (Ours.)
+
+**Rounding.** x ≈ H⁺r is refined with residuals e = r − Hx in extended precision. Then, with λ the smallest
+positive eigenvalue of H,
+
+    rᵀH⁺r = xᵀr + xᵀe + eᵀH⁺e ≤ xᵀr + |xᵀe| + ‖e‖²/λ,
+    |β_i(∞) − computed| ≤ √K_ii ‖e‖/√λ + rounding of the last product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from relubias.dynamics.leaping import INFINITY, Leap
+from relubias.dynamics.stepping import Iterate
+from relubias.linalg.factor import EPS
+from relubias.linalg.gram import Array
+
+_EXTENDED_EPS = float(np.finfo(np.longdouble).eps)
+#: Steps of iterative refinement.
+REFINEMENTS = 2
+
+
+class PatternLimit(NamedTuple):
+    """Where the present pattern leads if it never changes.
+
+    Attributes
+    ----------
+    primal, dual : ndarray, shape (n_neurons, n_samples)
+        β(∞) and α(∞).
+    distance : float
+        Upper bound of ‖W_t − W_∞‖_F.
+    margin : ndarray, shape (n_neurons, n_samples)
+        Bound for the rounding error of `primal`.
+    frozen : ndarray of bool, shape (n_neurons, n_samples)
+        Entries whose sign can never change.
+    """
+
+    primal: Array
+    dual: Array
+    distance: float
+    margin: Array
+    frozen: NDArray[np.bool_]
+
+
+def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
+    """The limit of the present pattern from one Cholesky factorisation of H.
+
+    Returns
+    -------
+    PatternLimit or None
+        None where K is too near singular for a lower bound of the eigenvalues of H, or the step is not stable.
+    """
+    operator, active = iterate.operator, iterate.pattern
+    smallest = float(operator.spectrum[0]) - operator.cutoff
+    overlap = int(active.sum(axis=0).max(initial=0))
+    if smallest <= 0.0 or iterate.step_size * overlap * operator.largest >= 2.0:
+        return None
+    union, matrix = operator.curvature(active)
+    try:
+        factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    return _limit(iterate, union, lambda b: scipy.linalg.cho_solve(factor, b, check_finite=False), smallest)
+
+
+def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:
+    """The limit of the present pattern from the eigendecomposition that a leap at this very state has made."""
+    modes = leap.modes
+    vectors, values = modes.vectors, modes.values
+    if iterate.operator.factor is not None:
+        # H⁺r itself has too many digits to be told apart; the modes have what counts, its image.
+        distance = float(np.linalg.norm(leap.coefficients / np.sqrt(values)))
+        primal, margin = leap.primal_at(INFINITY), leap.margin(INFINITY)
+        frozen = _frozen(iterate, primal, distance, margin)
+        return PatternLimit(primal, leap.dual_at(INFINITY), distance, margin, frozen)
+    singular = len(values) < len(modes.union)
+    return _limit(
+        iterate,
+        modes.union,
+        lambda b: vectors @ ((vectors.T @ b) / values),
+        modes.smallest,
+        (lambda b: vectors @ (vectors.T @ b)) if singular else None,
+    )
+
+
+def _limit(
+    iterate: Iterate,
+    union: NDArray[np.intp],
+    solve: Callable[[Array], Array],
+    smallest: float,
+    project: Callable[[Array], Array] | None = None,
+) -> PatternLimit:
+    """Solve H x = r on U, refine, and bound what is left; `project` maps to the range of a singular H."""
+    operator, active = iterate.operator, iterate.pattern
+    residual = iterate.residual[union]
+    right = residual if project is None else project(residual)
+
+    def spread(x: Array) -> Array:
+        everywhere = np.zeros(operator.n_samples)
+        everywhere[union] = x
+        return active * everywhere
+
+    def products(x: Array) -> NDArray[np.longdouble]:
+        return np.stack([operator.wide_matvec(part) for part in spread(x)])
+
+    def defect(moved: NDArray[np.longdouble]) -> Array:
+        left = np.asarray(right - (active * moved).sum(axis=0)[union], dtype=np.float64)
+        return left if project is None else project(left)
+
+    x = solve(right)
+    moved = products(x)
+    for _ in range(REFINEMENTS):
+        x = x + solve(defect(moved))
+        moved = products(x)
+    # What is left is known to the rounding of the extended product that computed it.
+    rounding = len(union) * _EXTENDED_EPS * operator.matvec_bound(spread(x))
+    left = float(np.linalg.norm(defect(moved))) + float(np.linalg.norm(rounding))
+    squared = float(x @ right) + float(np.linalg.norm(x)) * left + left**2 / smallest
+    distance = float(np.sqrt(max(0.0, squared)))
+    signs = iterate.signs[:, None]
+    primal = np.asarray(iterate.primal - signs * moved, dtype=np.float64)
+    dual = iterate.dual.copy()
+    dual -= signs * spread(x)
+    roots = np.sqrt(operator.diagonal)
+    margin = roots * left / np.sqrt(smallest) + rounding + EPS * np.abs(primal)
+    return PatternLimit(primal, dual, distance, margin, _frozen(iterate, primal, distance, margin))
+
+
+def _frozen(iterate: Iterate, primal: Array, distance: float, margin: Array) -> NDArray[np.bool_]:
+    reach = np.sqrt(iterate.operator.diagonal) * distance + margin
+    return np.where(iterate.pattern, primal > reach, primal <= -reach)

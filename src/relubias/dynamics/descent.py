@@ -1,0 +1,149 @@
+"""Gradient descent with a fixed step, to any step or to its exact limit.
+
+    w_k ← w_k − η s_k Σ_i 1[β_{k,i} > 0] r_i x_i,        L = ½‖f(X) − y‖²,
+
+run in n-vectors (:mod:`~relubias.dynamics.stepping`), leapt over where the pattern keeps
+(:mod:`~relubias.dynamics.leaping`) and ended by a certificate (:mod:`~relubias.dynamics.certificates`);
+:mod:`~relubias.dynamics.loop` decides which when.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from relubias import step_sizes
+from relubias.dynamics.loop import Loop
+from relubias.dynamics.run import Progress, Run
+from relubias.dynamics.stepping import Iterate
+from relubias.dynamics.trajectory import LONGEST, Record, Recorder, joined, wanted_times
+from relubias.errors import ArgumentError
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.state import State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Options of gradient descent; see :func:`gradient_descent`."""
+
+    step_size: float | None = None
+    until: int | None = None
+    record: Record = None
+    budget: float = 1e9
+
+    def run(
+        self, problem: Problem, network: Network, start: State, *, progress: Callable[[Progress], None] | None = None
+    ) -> Run:
+        """Run gradient descent with these options."""
+        return gradient_descent(
+            problem,
+            network,
+            start,
+            step_size=self.step_size,
+            until=self.until,
+            record=self.record,
+            budget=self.budget,
+            progress=progress,
+        )
+
+
+def gradient_descent(
+    problem: Problem,
+    network: Network,
+    start: State,
+    *,
+    step_size: float | None = None,
+    until: int | None = None,
+    record: Record = None,
+    budget: float = 1e9,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Run full-batch gradient descent on L = ½‖f(X) − y‖² with a fixed step.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    start : State
+        From :mod:`relubias.starts`.
+    step_size : float, optional
+        η; by default 1/(m λ_max(K)), half the largest step that is stable for every pattern.
+    until : int or None
+        Number of steps, up to 1e18; None is the exact limit.
+    record : "log", iterable of int, or None
+        Steps at which to keep the state in the trajectory of the run: spaced logarithmically, or the given ones.
+    budget : float
+        Work allowed, in equivalents of a plain step with all samples active; steps leapt over cost next to nothing.
+    progress : callable, optional
+        Called with a :class:`~relubias.dynamics.run.Progress` every few hundredths of a second of work.
+
+    Returns
+    -------
+    Run
+        Its status tells how it ended; `KeyboardInterrupt` ends it with what it has.
+
+    Raises
+    ------
+    ArgumentError
+        If `step_size`, `until`, `record` or `budget` is out of range, or the start belongs to another problem.
+    """
+    if start.problem is not problem or start.network != network:
+        raise ArgumentError(
+            "the start belongs to another problem or network; make one with relubias.starts for this one."
+        )
+    eta = step_sizes.stable(problem, network) if step_size is None else step_sizes.checked(step_size)
+    _check_until(until)
+    loop = Loop(
+        start,
+        Iterate.begin(start, eta),
+        until=until,
+        budget=_checked_budget(budget),
+        recorder=Recorder(wanted_times(record, until)),
+        endless=until is None and isinstance(record, str),
+        progress=progress,
+    )
+    return loop.record_of(loop.run(), continue_run)
+
+
+def continue_run(
+    run: Run,
+    *,
+    until: int | None = None,
+    record: Record = None,
+    budget: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Go on from where a run of gradient descent stopped; see :meth:`relubias.dynamics.run.Run.continue_`."""
+    _check_until(until)
+    if run.resume is None or run.at_limit:
+        return run
+    if until is not None and until < run.steps:
+        raise ArgumentError(
+            f"until={until} lies before the {run.steps} steps that this run has taken; it cannot go back."
+        )
+    iterate = Iterate.begin(run.start, run.step_size)
+    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change)
+    loop = Loop(
+        run.start,
+        iterate,
+        until=until,
+        budget=run.cost + (run.budget if budget is None else _checked_budget(budget)),
+        recorder=Recorder([time for time in wanted_times(record, until) if time > run.steps]),
+        endless=until is None and isinstance(record, str),
+        progress=progress,
+    )
+    further = loop.record_of(loop.run(), continue_run)
+    return replace(further, trajectory=joined(run.trajectory, further.trajectory))
+
+
+def _check_until(until: int | None) -> None:
+    if until is not None and not (0 <= until <= LONGEST and int(until) == until):
+        raise ArgumentError(f"until={until!r} must be a whole number of steps from 0 to 1e18, or None for the limit.")
+
+
+def _checked_budget(budget: float) -> float:
+    if not (budget > 0 and not math.isnan(budget)):
+        raise ArgumentError(f"budget={budget!r} must be a positive number of plain-step equivalents.")
+    return float(budget)

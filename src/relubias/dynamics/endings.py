@@ -1,0 +1,134 @@
+"""How a run of gradient descent can end: its status, and one sentence that explains it for this run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias import step_sizes
+from relubias.dynamics.certificates import PatternLimit
+from relubias.dynamics.cycles import Cycle
+from relubias.dynamics.run import INTERPOLATED
+from relubias.dynamics.stepping import Iterate
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.status import Status
+
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """A status, its sentence, and the state where it is another than the last one reached.
+
+    Attributes
+    ----------
+    at_rest : tuple of int
+        Flat indices (neuron, sample) of pre-activations that tend to 0.
+    """
+
+    status: Status
+    message: str
+    primal: Array | None = None
+    dual: Array | None = None
+    at_rest: tuple[int, ...] = ()
+    cycle: Cycle | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Endings:
+    """Makes the endings of one run."""
+
+    problem: Problem
+    network: Network
+    iterate: Iterate
+
+    def at_limit(self, primal: Array, dual: Array, at_rest: tuple[int, ...] = ()) -> Ending:
+        """The pattern can never change again; `primal` and `dual` are where it leads."""
+        it = self.iterate
+        primal = primal.copy()
+        primal.ravel()[list(at_rest)] = 0.0
+        residual = it.signs @ np.maximum(primal, 0.0) - it.labels
+        unfitted = np.abs(residual) > INTERPOLATED * np.abs(it.labels).max(initial=0.0)
+        settled = int(it.last_change.max(initial=0))
+        when = f"the pattern cannot change after step {settled}" if settled else "the pattern can never change"
+        alive = it.pattern.any(axis=1)
+        needed = [int(k) for k in np.flatnonzero(~alive) if np.any(unfitted & (np.sign(it.labels) == it.signs[k]))]
+        if needed:
+            return Ending(Status.DEAD, self._death(needed, unfitted), primal, dual, at_rest)
+        if len(at_rest):
+            names = listed([self.problem.sample(i % it.primal.shape[1]) for i in at_rest])
+            message = f"{when}; the pre-activations of {names} tend to 0, where no sign can be certified."
+            return Ending(Status.CERTIFIED_DEGENERATE, message, primal, dual, at_rest)
+        return Ending(Status.CERTIFIED, f"{when}; the state is the exact limit.", primal, dual, at_rest)
+
+    def reached(self) -> Ending:
+        """The number of steps asked for."""
+        return Ending(Status.REACHED, f"step {self.iterate.steps} is reached; this is not the limit.")
+
+    def interrupted(self) -> Ending:
+        """Stopped from outside."""
+        message = f"interrupted at step {self.iterate.steps}; continue_ goes on from there."
+        return Ending(Status.INTERRUPTED, message)
+
+    def diverged(self) -> Ending:
+        """The iterates grow without bound."""
+        return Ending(Status.DIVERGED, self._too_large("the iterates grow without bound"))
+
+    def cycling(self, cycle: Cycle) -> Ending:
+        """The iterate has just come back to where it was one period ago."""
+        message = (
+            f"from step {self.iterate.steps - cycle.period} on, the same {cycle.period} states repeat for ever, "
+            "so there is no limit; a smaller step may have one."
+        )
+        return Ending(Status.CYCLING, message, cycle=cycle)
+
+    def converged(self, limit: PatternLimit) -> Ending:
+        """Nothing moves any more, but some signs cannot be told from rounding."""
+        n = self.problem.n_samples
+        unsure = [self.problem.sample(int(i) % n) for i in np.flatnonzero(~limit.frozen.ravel())]
+        message = (
+            f"nothing moves beyond rounding, but the signs of {listed(unsure)} are too close to 0 to be certified."
+        )
+        return Ending(Status.CONVERGED, message)
+
+    def spent(self, budget: float) -> Ending:
+        """The budget is used up."""
+        it = self.iterate
+        message = (
+            f"the budget of {budget:.3g} plain-step equivalents is spent at step {it.steps} after "
+            f"{it.changes} changes of pattern; continue_ goes on from there."
+        )
+        return Ending(Status.BUDGET, message)
+
+    def _death(self, dead: Sequence[int], unfitted: NDArray[np.bool_]) -> str:
+        it = self.iterate
+        which = "the neuron" if len(it.signs) == 1 else f"neuron {listed([str(k + 1) for k in dead])}"
+        steps = sorted({int(it.last_change[k].max(initial=0)) for k in dead})
+        message = (
+            f"{which} lost its last active sample at step {listed([str(s) for s in steps])} and never moves again, "
+            f"although {int(unfitted.sum())} labels are not fitted"
+        )
+        if self._step_ratio() > 1:
+            return self._too_large(message)
+        return f"{message}; try a smaller step or another start."
+
+    def _step_ratio(self) -> float:
+        """η over the largest step that is stable for every pattern."""
+        return self.iterate.step_size / step_sizes.stable(self.problem, self.network, fraction=1.0)
+
+    def _too_large(self, message: str) -> str:
+        safe = step_sizes.stable(self.problem, self.network)
+        return (
+            f"{message}; the step {self.iterate.step_size:.6g} is {self._step_ratio():.3g} times the largest "
+            f"stable one 2/λ_max; {safe:.6g} is safe."
+        )
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Join names in a sentence, at most five of them."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

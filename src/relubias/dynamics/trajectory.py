@@ -1,0 +1,141 @@
+"""What a run looked like on the way: states at chosen steps, exact also where steps are leapt over.
+
+A run that takes plain steps stops at each chosen step; a run that leaps evaluates the same closed form at each of
+them. So a trajectory costs next to nothing, and its states are those of separate runs with that `until`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.errors import ArgumentError
+from relubias.linalg.gram import Array
+from relubias.state import State
+
+#: Chosen steps per factor of ten where they are spaced logarithmically.
+PER_DECADE = 20
+#: Steps are integers up to this bound.
+LONGEST = 10**18
+
+Record = Literal["log"] | Iterable[int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """States of a run at chosen steps.
+
+    Attributes
+    ----------
+    times : ndarray of int64, shape (T,)
+        Steps since the start, ascending.
+    primal, dual : ndarray, shape (T, n_neurons, n_samples)
+        β in label units, and the raw α of the recursion, whose part in the kernel of K may drift.
+    loss : ndarray, shape (T,)
+        ½‖f − y‖².
+    norms : ndarray, shape (T, n_neurons)
+        ‖w_k‖, the part outside the span of the samples included.
+    """
+
+    times: NDArray[np.int64]
+    primal: Array
+    dual: Array
+    loss: Array
+    norms: Array
+
+    @property
+    def pattern(self) -> NDArray[np.bool_]:
+        """Which samples are active in which neuron, shape (T, n_neurons, n_samples)."""
+        return np.asarray(self.primal > 0)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+def logarithmic(last: int) -> list[int]:
+    """Return 0, 1, 2, … up to `last`, spaced logarithmically as soon as whole numbers allow it."""
+    times = {0, last}
+    for step in range(math.ceil(PER_DECADE * math.log10(max(1, last))) + 1):
+        times.add(min(last, round(10 ** (step / PER_DECADE))))
+    return sorted(times)
+
+
+def wanted_times(record: Record, until: int | None) -> list[int]:
+    """Return the steps to record, ascending.
+
+    Raises
+    ------
+    ArgumentError
+        If `record` is not ``"log"``, None or whole numbers from 0 to 1e18 that do not exceed `until`.
+    """
+    if record is None:
+        return []
+    last = LONGEST if until is None else until
+    if isinstance(record, str):
+        if record != "log":
+            raise ArgumentError(f'record={record!r} is not known; give "log", a list of steps, or None.')
+        return logarithmic(last)
+    times = sorted(set(record))
+    for time in times:
+        if int(time) != time or not 0 <= time <= last:
+            limit = "1e18" if until is None else f"until={until}"
+            raise ArgumentError(f"record has step {time!r}; steps are whole numbers from 0 to {limit}.")
+    return [int(time) for time in times]
+
+
+class Recorder:
+    """Collects states at the wanted steps while a run moves on."""
+
+    def __init__(self, times: Sequence[int]) -> None:
+        self._pending = list(reversed(times))
+        self._kept: list[tuple[int, Array, Array]] = []
+
+    @property
+    def next_time(self) -> int | None:
+        """The next step to record; None where nothing is left to do."""
+        return self._pending[-1] if self._pending else None
+
+    def due(self, last: float) -> list[int]:
+        """Take the pending steps up to `last` off the list; what is returned has to be recorded."""
+        times = []
+        while self._pending and self._pending[-1] <= last:
+            times.append(self._pending.pop())
+        return times
+
+    def keep(self, time: int, primal: Array, dual: Array) -> None:
+        """Record the state at `time`; the arrays are copied."""
+        self._kept.append((time, primal.copy(), dual.copy()))
+
+    @property
+    def kept(self) -> list[tuple[int, Array, Array]]:
+        """Steps, β and α recorded so far."""
+        return self._kept
+
+
+def trajectory_of(recorder: Recorder, start: State, labels: Array) -> Trajectory | None:
+    """Build the record of what was kept; None where nothing was."""
+    if not recorder.kept:
+        return None
+    times, primal, dual = (np.array(column) for column in zip(*recorder.kept, strict=True))
+    residual = np.einsum("k,tkn->tn", start.network.output_weights, np.maximum(primal, 0.0)) - labels
+    m, n = start.primal.shape
+    lengths = start.problem.operator.lengths(dual.reshape(-1, n)).reshape(-1, m)
+    return Trajectory(
+        times=times.astype(np.int64),
+        primal=primal,
+        dual=dual,
+        loss=0.5 * np.einsum("tn,tn->t", residual, residual),
+        norms=np.hypot(lengths, start.orthogonal_norms),
+    )
+
+
+def joined(first: Trajectory | None, second: Trajectory | None) -> Trajectory | None:
+    """Put the trajectories of a run and of its continuation together."""
+    if first is None or second is None:
+        return first or second
+    return Trajectory(*(np.concatenate([getattr(first, f.name), getattr(second, f.name)]) for f in fields(Trajectory)))

@@ -1,0 +1,137 @@
+"""An analysis as plain text, in the order of the question: data, training, limit, reference, gap, verdict."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+import numpy as np
+
+from relubias.analysis import Analysis
+from relubias.comparison import Gap
+from relubias.dynamics.run import Run
+from relubias.problem import Problem
+from relubias.references.record import MinimumNorm
+from relubias.verdict import is_silent, step_ratio
+from relubias.wording import count, listed, number, portion
+
+WIDTH = 100
+#: Width of the column of row names.
+NAME = 18
+
+Row = tuple[str, str]
+
+
+def as_text(analysis: Analysis) -> str:
+    """Return the report of an analysis as plain text.
+
+    Parameters
+    ----------
+    analysis : Analysis
+
+    Returns
+    -------
+    str
+        At most 100 characters a line; ends with a newline.
+    """
+    run = analysis.run
+    sections: list[tuple[str, list[Row]]] = [
+        ("Data", list(_data(analysis.problem, analysis.regime.reasons))),
+        ("Training", list(_training(run, analysis.start_note))),
+        ("Limit" if run.at_limit else "State reached", list(_limit(run))),
+        ("Reference", list(_references(analysis))),
+        ("Gap", list(_gap(analysis.gap, analysis.reference))),
+        ("Verdict", [("•", sentence) for sentence in analysis.verdict]),
+    ]
+    return "\n".join(_section(title, rows) for title, rows in sections if rows)
+
+
+def _section(title: str, rows: list[Row]) -> str:
+    lines = [title, "─" * len(title)]
+    for name, text in rows:
+        width = 1 if name == "•" else NAME
+        lines += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=f"  {name:<{width}} ",
+            subsequent_indent=" " * (width + 3),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _data(problem: Problem, reasons: tuple[str, ...]) -> Iterator[Row]:
+    facts = problem.facts
+    counts = facts.label_counts
+    features = "an unknown number of features" if facts.n_features is None else count(facts.n_features, "feature")
+    yield "source", problem.source
+    yield "size", f"{count(facts.n_samples, 'sample')}, {features}"
+    target = f"{problem.target_name}: " if problem.target_name else ""
+    signs = f"{counts['positive']} positive, {counts['negative']} negative, {counts['zero']} zero"
+    yield "labels", f"{target}{signs}; from {number(problem.labels.min())} to {number(problem.labels.max())}"
+    done = {"none": "as they are", "centre": "centred", "standardise": "standardised", "unit-rows": "of norm 1 a row"}
+    centred = f"centred (mean {number(problem.label_mean)} subtracted)" if problem.label_mean else "as they are"
+    yield "preprocessing", f"features {done.get(problem.preprocess, problem.preprocess)}; labels {centred}"
+    yield "rank of K", f"{facts.rank}; condition number {facts.condition:.3g}; about {facts.digits:.0f} digits"
+    for note in problem.notes:
+        yield "note", note
+    for i, reason in enumerate(reasons):
+        yield ("regime" if i == 0 else ""), reason
+
+
+def _training(run: Run, start_note: str) -> Iterator[Row]:
+    yield "network", str(run.network)
+    active = listed(portion(row, np.ones_like(row)) for row in run.start.pattern)
+    yield "start", f"‖w‖ = {number(run.start.norm)}; active samples: {active}"
+    if start_note:
+        yield "", start_note
+    ratio = step_ratio(run)
+    stable = "" if ratio is None else f", {number(ratio)} times the largest stable one (2/λ_max(H) over all patterns)"
+    yield "step size", f"{number(run.step_size)}{stable}"
+    yield "status", f"{run.status}: {run.message}"
+    changes = count(run.pattern_changes, "step")
+    yield "pattern changes", f"at {changes}" + (f", last at step {run.last_change.max():,}" if run.events.size else "")
+    yield "steps", f"certified from step {run.steps:,}" if run.at_limit else f"{run.steps:,}"
+    yield "cost", f"{number(run.cost)} plain-step equivalents of a budget of {number(run.budget)}"
+
+
+def _limit(run: Run) -> Iterator[Row]:
+    labels, every = run.problem.labels, np.ones(run.problem.n_samples, dtype=bool)
+    yield "interpolated", f"{portion(run.interpolated, every)} labels; loss {number(run.state.loss)}"
+    for name, mask in (("positive", labels > 0), ("negative", labels < 0), ("zero", labels == 0)):
+        if np.any(mask):
+            fitted, silent = portion(run.interpolated, mask), portion(is_silent(run), mask)
+            yield f"  {name} labels", f"{fitted} interpolated; {silent} predicted exactly 0"
+    yield "norm", f"‖w‖ = {number(run.state.norm)}"
+    if run.state.orthogonal_norm:
+        yield (
+            "",
+            f"of which ‖w^⊥‖ = {number(run.state.orthogonal_norm)} outside the span of the samples, from the start",
+        )
+
+
+def _references(analysis: Analysis) -> Iterator[Row]:
+    if analysis.reference_note:
+        yield "w*", analysis.reference_note
+    for name, reference in (("w*", analysis.reference), ("linear", analysis.linear)):
+        if reference is not None:
+            yield from _reference(name, reference)
+
+
+def _reference(name: str, reference: MinimumNorm) -> Iterator[Row]:
+    kkt = reference.kkt
+    yield name, f"{reference.status} ({reference.of}): {reference.message}"
+    if np.isfinite(reference.norm):
+        yield "", f"norm {reference.norm:.12g}, at least {reference.lower_bound:.12g}"
+        residuals = f"primal {kkt.primal:.1e}, dual {kkt.dual:.1e}, complementarity {kkt.complementarity:.1e}"
+        yield "", f"optimality conditions, recomputed from K, relative: {residuals}"
+
+
+def _gap(gap: Gap | None, reference: MinimumNorm | None) -> Iterator[Row]:
+    if gap is None or reference is None:
+        return
+    yield "absolute", f"‖w − w*‖ = {number(gap.absolute)}"
+    relative = gap.message if gap.relative is None else f"‖w − w*‖/‖w*‖ = {number(gap.relative)}"
+    yield "relative", relative
+    yield "predictions", f"differ by at most {number(gap.prediction)} at the samples"
