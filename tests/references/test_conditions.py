@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relubias.linalg.factor import EPS, GramOperator
-from relubias.references.conditions import LARGEST_FLOOR, TOLERANCE, Constraints, Evidence, evidence, lower_bound
+from relubias.references.conditions import (
+    LARGEST_FLOOR,
+    TOLERANCE,
+    Constraints,
+    Evidence,
+    evidence,
+    lower_bound,
+    norm_demanded,
+)
 from relubias.references.elimination import multipliers
 from relubias.references.record import KKT
 
@@ -64,6 +72,29 @@ def test_the_lower_bound_is_sharp_at_the_right_multipliers() -> None:
     assert lower_bound(operator, constraints, np.array([2.0, -1.0])) == pytest.approx(np.sqrt(6.0), rel=1e-14)
     # The wrong sign is set to zero first: a = (2, 0) gives 2·3 − ½·8 = 2.
     assert lower_bound(operator, constraints, np.array([2.0, 1.0])) == pytest.approx(2.0, rel=1e-14)
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, derandomize=True, max_examples=100)
+def test_no_direction_demands_more_than_feasible_weights_have(seed: int) -> None:
+    operator, constraints, rng = setting(seed)
+    feasible = np.where(constraints.equal, constraints.targets, -rng.exponential(0.1, 6))
+    norm = np.sqrt(feasible @ np.linalg.solve(operator.gram, feasible))
+    direction = rng.standard_normal(6)
+    demanded = norm_demanded(operator, constraints, direction)
+    assert demanded <= norm
+    # It is the lower bound of the best multiple of the direction.
+    best = max(lower_bound(operator, constraints, factor * direction) for factor in np.geomspace(1e-5, 1e2, 2000))
+    assert demanded == pytest.approx(best, rel=1e-3)
+
+
+def test_a_contradiction_demands_weights_as_long_as_rounding_can_tell() -> None:
+    constraints = Constraints(np.array([1.0, 3.0]), np.array([True, True]))
+    assert norm_demanded(GramOperator(np.ones((2, 2))), constraints, np.array([-1.0, 1.0])) == pytest.approx(
+        EPS**-0.5, rel=0.01
+    )
+    assert norm_demanded(GramOperator(np.zeros((2, 2))), constraints, np.array([0.0, 1.0])) == np.inf
+    assert norm_demanded(GramOperator(np.ones((2, 2))), constraints, np.array([1.0, -1.0])) == 0.0
 
 
 def test_the_nearest_point_meets_the_constraints() -> None:

@@ -330,6 +330,31 @@ def test_sparse_whole_numbers_are_solved(seed: int, longest: int) -> None:
     np.testing.assert_allclose(np.maximum(features @ weights_of(star), 0.0), np.maximum(teacher, 0.0), atol=1e-8)
 
 
+@pytest.mark.parametrize("decades", [5, 6, 7])
+def test_what_can_be_met_is_never_called_infeasible_for_want_of_digits(decades: int) -> None:
+    """Fewer features than samples, K singular beyond rounding, labels that a teacher with large weights fits."""
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        features = rng.standard_normal((60, 30)) * np.logspace(0, -decades, 30)
+        teacher = features @ (rng.standard_normal(30) * np.logspace(0, decades, 30))
+        star = minimum_norm(Problem.from_features(features, np.where(teacher > 0, teacher, -1.0)), SINGLE)
+        assert star.status is not Optimality.INFEASIBLE
+        assert star.status is Optimality.BUDGET or star.kkt.worst <= 1e-6
+        assert np.isfinite(star.norm)
+
+
+def test_conflicts_are_seen_beside_a_nearly_singular_rest() -> None:
+    rng = np.random.default_rng(13)
+    features = rng.standard_normal((40, 20)) * np.logspace(0, -5, 20)
+    features[1] = features[0]
+    teacher = features @ rng.standard_normal(20)
+    labels = np.where(teacher > 0, teacher, -1.0)
+    labels[:2] = 1.0, 3.0
+    star = minimum_norm(Problem.from_features(features, labels), SINGLE)
+    assert star.status is Optimality.INFEASIBLE
+    assert {0, 1} <= set(star.infeasible_rows)
+
+
 def test_a_candidate_without_proof_has_the_status_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever computed it: an uncertified solution is never returned as optimal."""
     monkeypatch.setattr(constrained, "multipliers", lambda operator, constraints: np.full(operator.n_samples, -0.01))

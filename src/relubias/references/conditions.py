@@ -150,6 +150,23 @@ def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -
     return _lower_bound(operator, constraints, dual, None)
 
 
+def norm_demanded(operator: GramOperator, constraints: Constraints, direction: Array) -> float:
+    """Return a number that the norm of any weights that meet the constraints is not below, from one direction.
+
+    It is the lower bound for the best multiple of the direction, multipliers of the wrong sign set to 0:
+    t_Pᵀa_P/‖Xᵀa‖. Where Xᵀa = 0 and t_Pᵀa_P > 0 it would be infinite, and the constraints contradict each other
+    (Farkas); but rounding leaves ‖Xᵀa‖² at ε (Σ √K_ii |a_i|)² with K alone, at ε² of it with a factor of X.
+    """
+    allowed = np.where(constraints.equal, direction, np.minimum(direction, 0.0))
+    wide = allowed.astype(np.longdouble)
+    linear = float(wide @ np.where(constraints.equal, constraints.targets, 0.0))
+    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed))
+    square = max(0.0, float(wide @ operator.wide_matvec(wide))) + operator.square_error(allowed) + (EPS * reach) ** 2
+    if linear <= 0.0:
+        return 0.0
+    return linear / math.sqrt(square) if square > 0.0 else math.inf
+
+
 def _lower_bound(
     operator: GramOperator, constraints: Constraints, dual: Array, image: NDArray[np.longdouble] | None
 ) -> float:

@@ -4,7 +4,9 @@
    small enough the solution is *optimal*.
 2. Else the least violation of the constraints decides whether they can be met at all
    (:mod:`relubias.references.violation`). If not, the problem is *infeasible*: the rows are named, and the state
-   is the compromise of least violation and, among those, of least norm.
+   is the compromise of least violation and, among those, of least norm. The violation of a problem that can be
+   met is not exactly 0 where K is nearly singular. So it counts only if it proves that weights that meet the
+   constraints would have to be ten times as long as the compromise, or longer.
 3. Else the status is *budget*: the best candidate is kept with its residuals and its interval.
 """
 
@@ -20,13 +22,16 @@ from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence
+from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence, norm_demanded
 from relubias.references.elimination import multipliers
 from relubias.references.factored import factored_multipliers
 from relubias.references.record import MinimumNorm
 from relubias.references.violation import compromise, least_violation
 from relubias.state import State
 from relubias.status import Optimality
+
+#: Constraints are infeasible where meeting them takes weights this many times as long as the compromise.
+UNREACHABLE = 10.0
 
 
 def minimum_norm_under(
@@ -56,13 +61,14 @@ def minimum_norm_under(
     error = least_violation(operator, constraints)
     if error is not None:
         nearest, violated = compromise(constraints, error)
-        if np.any(violated):
+        shifted, reached = best_multipliers(operator, nearest)
+        demanded = norm_demanded(operator, constraints, error)
+        if np.any(violated) and demanded > UNREACHABLE * reached.norm:
             rows = tuple(int(i) for i in np.flatnonzero(violated))
-            dual, reached = best_multipliers(operator, nearest)
-            original = evidence(operator, constraints, dual, primal=reached.primal)
+            original = evidence(operator, constraints, shifted, primal=reached.primal)
             bounds = replace(reached, kkt=original.kkt, floor=original.floor)
-            message = _infeasible(problem, rows, demand, float(np.abs(error).max()))
-            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, dual, bounds, rows)
+            message = _infeasible(problem, rows, demand, float(np.abs(error).max()), demanded)
+            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shifted, bounds, rows)
     return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
 
 
@@ -131,14 +137,15 @@ def _budget(proof: Evidence) -> str:
     return residual + "above 1e-9 and above the rounding level of the Gram matrix."
 
 
-def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float) -> str:
+def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float, demanded: float) -> str:
     zero = [i for i in rows if problem.operator.diagonal[i] == 0.0]
     if zero:
         reason = f"{_listed(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
     else:
         reason = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
+    short = f" of norm below {demanded:.2g}" if np.isfinite(demanded) else ""
     return (
-        f"no weights {demand} on all samples at once: {reason}; every least-squares compromise violates "
+        f"no weights{short} {demand} on all samples at once: {reason}; every least-squares compromise violates "
         f"{_listed(problem, rows)} (by up to {largest:.3g} in label units), and the one of least norm is returned."
     )
 
