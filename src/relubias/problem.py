@@ -208,6 +208,8 @@ class Problem:
             source=source,
             notes=tuple(notes),
         )
+        if problem.operator.is_regular:
+            return problem
         smallest, largest = problem.operator.spectrum[[0, -1]]
         if smallest < -10 * len(target) * np.finfo(float).eps * max(abs(largest), abs(smallest)):
             raise DataError(

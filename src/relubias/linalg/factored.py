@@ -81,11 +81,6 @@ class FactorOperator(GramOperator):
         """Decimal digits to which results can be trusted, −log₁₀(ε cond X), at least 0."""
         return max(0.0, -float(np.log10(EPS * np.sqrt(self.condition)))) if self.rank else 0.0
 
-    @cached_property
-    def root(self) -> Array:
-        """G = L: K = G Gᵀ, shape (n, r)."""
-        return self._lower
-
     def matvec(self, vector: Array) -> Array:
         """Return K a = L (Lᵀ a) for a vector (n,) or for the columns of a matrix (n, p)."""
         return np.asarray(self._lower @ (self._lower.T @ vector))
@@ -94,6 +89,10 @@ class FactorOperator(GramOperator):
         """Return K a in extended precision where the machine has it."""
         wide = self._lower.astype(np.longdouble)
         return np.asarray(wide @ (wide.T @ np.asarray(vector, dtype=np.longdouble)))
+
+    def pseudo_solve(self, primal: Array) -> Array:
+        """Return K⁺ b for b of shape (n,) or, row by row, (p, n), from the singular values of L."""
+        return self._spectral_solve(primal)
 
     def image_error(self, dual: Array) -> Array:
         """Bound for the error of K a that the rounding of X explains: ε √K_ii ‖Xᵀa‖."""
