@@ -9,6 +9,7 @@ import numpy as np
 from relubias.references.record import MinimumNorm
 from relubias.status import Optimality
 from relubias.theory.regime import Membership
+from relubias.verdict.fit import shortfall
 from relubias.verdict.parts import Parts
 from relubias.wording import count, number
 
@@ -88,7 +89,11 @@ def _linear(parts: Parts) -> str:
     if linear is None or (reference is not None and reference.of == "linear"):
         return ""
     if linear.status is not Optimality.OPTIMAL:
-        return f"there is no linear interpolant of all labels ({linear.status}): {linear.message}"
+        if linear.status is not Optimality.INFEASIBLE:
+            return f"a linear interpolant of all labels is not proven ({linear.status}): {linear.message}"
+        if reference is not None and reference.infeasible_rows == linear.infeasible_rows:
+            return ""
+        return f"there is no linear interpolant of all labels: {shortfall(linear)}"
     text = f"the linear minimum-norm interpolant, which fits labels of both signs, has norm {number(linear.norm)}"
     if reference is not None and reference.norm > 0:
         text += f", {number(linear.norm / reference.norm)} times ‖w*‖"

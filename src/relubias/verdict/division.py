@@ -160,8 +160,8 @@ def _depth(run: Run) -> list[str]:
         return []
     depth = start_depth(run)
     text = f"inactive samples started at depth {number(depth)}, {number(depth / size)} times √(n/d₂) max|y| = "
-    text += f"{number(size)}, by which the others move a prediction; from about 1 time on a partition tends to be kept"
-    return [f"{text}, 3 times is the default (a prediction of ours)"]
+    text += f"{number(size)}, by which the others move a prediction; from about 1 on a partition tends to be kept"
+    return [f"{text}, 3 is the default (a prediction of ours)"]
 
 
 def _stability(run: Run) -> list[str]:

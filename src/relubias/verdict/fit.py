@@ -35,7 +35,17 @@ def _fitted(run: Run) -> str:
     if not np.all(fitted):
         text += f"; the largest misfit |f − y| is {number(abs(float(run.state.residual[worst])))}"
         text += f" ({run.problem.sample(worst)})"
-    return text
+    return text + _among_own(run, worst)
+
+
+def _among_own(run: Run, worst: int) -> str:
+    """The largest misfit of a single neuron where the sign of the label lets it fit, if that is another sample."""
+    own = run.network.signs[0] * run.problem.labels > 0
+    if run.network.n_neurons > 1 or not np.any(own & ~run.interpolated) or own[worst]:
+        return ""
+    size = np.where(own, np.abs(run.state.residual), -1.0)
+    first = int(np.argmax(size))
+    return f"; among the {words(run)[0]} labels it is {number(float(size[first]))} ({run.problem.sample(first)})"
 
 
 def _least_loss(parts: Parts) -> list[str]:
@@ -65,24 +75,26 @@ def _limits(parts: Parts) -> list[str]:
     if reference is None:
         return texts
     if reference.status is Optimality.INFEASIBLE:
-        texts.append(_violations(reference, run))
+        own = run.network.signs[0] * problem.labels > 0
+        demand = "fit the labels linearly" if reference.of == "linear" else f"fit the {words(run)[0]} labels"
+        if reference.of != "linear" and not np.all(own):
+            demand += " and predict 0 elsewhere"
+        texts.append(f"no weights {demand} on all samples at once: {shortfall(reference)}")
     elif rank < n and reference.status is Optimality.OPTIMAL and reference.of == "global":
-        own, _ = words(run)
         mask = run.network.signs[0] * problem.labels > 0
-        whole = count(int(mask.sum()), f"{own} label")
+        whole = count(int(mask.sum()), f"{words(run)[0]} label")
         texts.append(f"one neuron can do all that is asked of it: w* fits {whole} and predicts 0 elsewhere")
     return texts
 
 
-def _violations(reference: MinimumNorm, run: Run) -> str:
+def shortfall(reference: MinimumNorm) -> str:
+    """What an infeasible reference misses, in words."""
     problem = reference.problem
     violated = np.zeros(problem.n_samples, dtype=bool)
     violated[list(reference.infeasible_rows)] = True
     size = misfit(reference)
     worst = int(np.argmax(size))
-    text = f"no weights meet all {problem.n_samples:,} demands at once (fit "
-    text += "every label" if reference.of == "linear" else f"the {words(run)[0]} labels, predict 0 elsewhere"
-    text += f"): every least-squares compromise misses {portion(violated, np.ones_like(violated))} samples"
+    text = f"every least-squares compromise misses {portion(violated, np.ones_like(violated))} samples"
     if not np.all(violated):
         text += f" ({samples(problem, violated)}) and meets the others"
     return f"{text}, {problem.sample(worst)} by the most, {number(float(size[worst]))}"
