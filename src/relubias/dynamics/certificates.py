@@ -12,6 +12,9 @@ positive eigenvalue of H,
 
     rᵀH⁺r = xᵀr + xᵀe + eᵀH⁺e ≤ xᵀr + |xᵀe| + ‖e‖²/λ,
     |β_i(∞) − computed| ≤ √K_ii ‖e‖/√λ + rounding of the last product.
+
+Where H is singular, e has another part, δ/λ ‖r⊥‖: by so much the computed modes may lean towards the kernel, in
+which the residual r⊥ stays for ever.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
     operator, active = iterate.operator, iterate.pattern
     smallest = float(operator.spectrum[0]) - operator.cutoff
     overlap = int(active.sum(axis=0).max(initial=0))
-    if smallest <= 0.0 or iterate.step_size * overlap * operator.largest >= 2.0:
+    if smallest <= 0.0 or iterate.step_size * overlap * (operator.largest + operator.cutoff) >= 2.0:
         return None
     union, matrix = operator.curvature(active)
     try:
@@ -80,12 +83,18 @@ def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:
     """The limit of the present pattern from the eigendecomposition that a leap at this very state has made."""
     modes = leap.modes
     vectors, values = modes.vectors, modes.values
+    lost = float(np.linalg.norm(leap.lost))
+    root = np.sqrt(modes.smallest)
     if iterate.operator.factor is not None:
         # H⁺r itself has too many digits to be told apart; the modes have what counts, its image.
-        distance = float(np.linalg.norm(leap.coefficients / np.sqrt(values)))
+        blurred = modes.blur / root * lost + len(modes.union) * EPS * float(np.linalg.norm(iterate.residual))
+        distance = float(
+            np.linalg.norm(leap.coefficients / np.sqrt(values)) * (1 + modes.blur / root) + blurred / root
+        )
         primal, margin = leap.primal_at(INFINITY), leap.margin(INFINITY)
-        frozen = _frozen(iterate, primal, distance, margin)
-        return PatternLimit(primal, leap.dual_at(INFINITY), distance, margin, frozen)
+        return PatternLimit(
+            primal, leap.dual_at(INFINITY), distance, margin, _frozen(iterate, primal, distance, margin)
+        )
     singular = len(values) < len(modes.union)
     return _limit(
         iterate,
@@ -93,6 +102,7 @@ def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:
         lambda b: vectors @ ((vectors.T @ b) / values),
         modes.smallest,
         (lambda b: vectors @ (vectors.T @ b)) if singular else None,
+        tilt=modes.blur / modes.smallest * lost if singular else 0.0,
     )
 
 
@@ -102,8 +112,12 @@ def _limit(
     solve: Callable[[Array], Array],
     smallest: float,
     project: Callable[[Array], Array] | None = None,
+    tilt: float = 0.0,
 ) -> PatternLimit:
-    """Solve H x = r on U, refine, and bound what is left; `project` maps to the range of a singular H."""
+    """Solve H x = r on U, refine, and bound what is left.
+
+    `project` maps to the range of a singular H, and `tilt` bounds what it may mistake of the residual.
+    """
     operator, active = iterate.operator, iterate.pattern
     residual = iterate.residual[union]
     right = residual if project is None else project(residual)
@@ -127,7 +141,7 @@ def _limit(
         moved = products(x)
     # What is left is known to the rounding of the extended product that computed it.
     rounding = len(union) * _EXTENDED_EPS * operator.matvec_bound(spread(x))
-    left = float(np.linalg.norm(defect(moved))) + float(np.linalg.norm(rounding))
+    left = float(np.linalg.norm(defect(moved))) + float(np.linalg.norm(rounding)) + tilt
     squared = float(x @ right) + float(np.linalg.norm(x)) * left + left**2 / smallest
     distance = float(np.sqrt(max(0.0, squared)))
     signs = iterate.signs[:, None]

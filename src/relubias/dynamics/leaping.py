@@ -16,13 +16,11 @@ and a sign that this keeps cannot change in the window. Windows that decide noth
 first, only the undecided entries), down to a single step, where the bound is exact but for rounding; the step that
 stays undecided is taken by plain stepping, so that events are always those of the recursion itself. (Ours.)
 
-**Rounding margin.** What the operator says of its own errors: with entries of K trusted to γ = n ε and eigenvalues
-to δ = √n ε λ_max, and since |K_iA Q_j| ≤ √(K_ii λ_j), the error of β_i(t) is at most about
+**Rounding margin.** ε |β_i|, r ε Σ_j |M_ij| G_j for the product, and what the decomposition of H contributes
+(:class:`relubias.linalg.factor.PatternModes`).
 
-    ε |β_i| + Σ_j |c_j| G_j(t) (γ ‖K_iA‖ + δ √(K_ii/λ_j)),
-
-and for a single neuron and i active, where K_AA Q = QΛ exactly, Σ_j |c_j| G_j(t) (γ λ_j + δ). A factor of X instead of
-K has smaller ones (:mod:`relubias.linalg.factored`).
+**At rest.** An active entry whose pre-activation and residual both stay within a few margins of zero: whether it is
+on or off makes no difference that rounding would not hide.
 """
 
 from __future__ import annotations
@@ -67,6 +65,16 @@ def growth(eigenvalues: Array, step_size: float, time: float) -> Array:
     return change / eigenvalues
 
 
+def path_length(eigenvalues: Array, step_size: float, time: float) -> Array:
+    """Return Ĝ_j(t) = η Σ_{s<t} |ρ_j|^s, which is G_j(t) for ρ_j ≥ 0 and larger for alternating modes."""
+    length = growth(eigenvalues, step_size, time)
+    alternating = step_size * eigenvalues > 1.0
+    rest = 2.0 - step_size * eigenvalues[alternating]
+    decayed = np.abs(decay(eigenvalues[alternating], step_size, time))
+    length[alternating] = step_size * (1.0 - decayed) / rest
+    return length
+
+
 def growth_range(eigenvalues: Array, step_size: float, first: float, last: float) -> tuple[Array, Array]:
     """Return the smallest and the largest G_j(t) over the integers first ≤ t ≤ last (infinity included)."""
     at_first = growth(eigenvalues, step_size, first)
@@ -100,12 +108,14 @@ class Leap:
         U, λ, Q and K D_k Q.
     coefficients : ndarray, shape (r,)
         c = Qᵀr_U.
+    lost : ndarray, shape (len(U),)
+        r⊥, the part of the residual that no mode carries.
     response : ndarray, shape (n_neurons, n_samples, r)
         M.
     response_size : ndarray, shape (n_neurons, n_samples, r)
         |M|.
-    margin_per_growth : ndarray, shape (n_neurons, n_samples, r)
-        Rounding error of M G for each unit of G.
+    roots : ndarray, shape (n_samples,)
+        √K_ii.
     rest : ndarray, shape (n_samples,)
         Half width of the dead zone around zero.
     """
@@ -117,9 +127,10 @@ class Leap:
     active: NDArray[np.bool_]
     modes: PatternModes
     coefficients: Array
+    lost: Array
     response: Array
     response_size: Array
-    margin_per_growth: Array
+    roots: Array
     rest: Array
 
     @classmethod
@@ -127,7 +138,8 @@ class Leap:
         """Decompose H for the present pattern: one eigendecomposition, O(|U|³)."""
         active = iterate.pattern
         modes = iterate.operator.pattern_modes(active)
-        coefficients = modes.vectors.T @ iterate.residual[modes.union]
+        residual = iterate.residual[modes.union]
+        coefficients = modes.vectors.T @ residual
         response = iterate.signs[:, None, None] * modes.images * coefficients
         return cls(
             primal=iterate.primal.copy(),
@@ -137,16 +149,17 @@ class Leap:
             active=active,
             modes=modes,
             coefficients=coefficients,
+            lost=residual - modes.vectors @ coefficients,
             response=response,
             response_size=np.abs(response),
-            margin_per_growth=modes.error * np.abs(coefficients),
+            roots=np.sqrt(iterate.operator.diagonal),
             rest=iterate.zero,
         )
 
     @property
     def stable(self) -> bool:
-        """True where η λ_max(H) < 2."""
-        return self.step_size * self.modes.largest < 2.0
+        """True where η λ_max(H) < 2 for certain."""
+        return self.step_size * self.modes.ceiling < 2.0
 
     def primal_at(self, time: float) -> Array:
         """β(t), shape (n_neurons, n_samples)."""
@@ -161,8 +174,29 @@ class Leap:
 
     def margin(self, time: float) -> Array:
         """Bound for the rounding error of `primal_at`, shape (n_neurons, n_samples)."""
-        spread = self.margin_per_growth @ growth(self.modes.values, self.step_size, time)
-        return np.asarray(EPS * np.abs(self.primal) + spread)
+        return self._margin(time, np.arange(self.active.size)).reshape(self.active.shape)
+
+    def _margin(self, time: float, rows: NDArray[np.intp]) -> Array:
+        """The margin of the entries `rows`."""
+        values = self.modes.values
+        length = path_length(values, self.step_size, time)
+        own, other = self.modes.rounding(np.abs(self.coefficients), float(np.linalg.norm(self.lost)), length)
+        spectral = other * self.roots[rows % self.active.shape[1]]
+        if len(self.signs) == 1:
+            spectral = np.where(self.active.ravel()[rows], own, spectral)
+        product = len(values) * EPS * (self._rows(self.response_size, rows) @ growth(values, self.step_size, time))
+        return np.asarray(EPS * np.abs(self.primal.ravel()[rows]) + product + spectral)
+
+    def _rows(self, table: Array, rows: NDArray[np.intp]) -> Array:
+        flat = table.reshape(-1, len(self.modes.values))
+        return flat if len(rows) == len(flat) else flat[rows]
+
+    def _residual_bound(self, first: float) -> Array:
+        """Bound for |r_i(t)| at all t ≥ `first`, shape (n_samples,); 0 for samples that are active nowhere."""
+        bound = np.zeros(self.active.shape[1])
+        left = np.abs(self.coefficients) * np.abs(decay(self.modes.values, self.step_size, first))
+        bound[self.modes.union] = np.abs(self.modes.vectors) @ left + np.abs(self.lost)
+        return bound
 
     def undecided(self, first: float, last: float, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Split off the entries whose sign is certain over the steps first + 1 … last.
@@ -177,19 +211,19 @@ class Leap:
         undecided : ndarray of int
             Those among `rows` that may change.
         at_rest : ndarray of int
-            Active entries that stay within a few rounding margins of zero over the whole window: whether they
-            are on or off makes no difference that rounding would not hide.
+            Active entries at rest over the whole window.
         """
         low, high = growth_range(self.modes.values, self.step_size, first + 1, last)
-        r = len(self.modes.values)
         now = self.primal.ravel()[rows]
-        middle = now - self.response.reshape(-1, r)[rows] @ (0.5 * (low + high))
-        half = self.response_size.reshape(-1, r)[rows] @ (0.5 * (high - low))
-        rounding = self.margin_per_growth.reshape(-1, r)[rows] @ high + EPS * np.abs(now)
+        middle = now - self._rows(self.response, rows) @ (0.5 * (low + high))
+        half = self._rows(self.response_size, rows) @ (0.5 * (high - low))
+        rounding = self._margin(last, rows)
         active = self.active.ravel()[rows]
         kept = np.where(active, middle - half - rounding > 0, middle + half + rounding <= 0)
-        width = np.maximum(self.rest[rows % self.active.shape[1]], REST_MARGINS * rounding)
-        resting = active & ~kept & (np.abs(middle) + half <= width)
+        samples = rows % self.active.shape[1]
+        width = np.maximum(self.rest[samples], REST_MARGINS * rounding)
+        quiet = self._residual_bound(first)[samples] <= REST_MARGINS * width
+        resting = active & ~kept & quiet & (np.abs(middle) + half <= width)
         return rows[~(kept | resting)], rows[resting]
 
     def search(self, last: float) -> Outlook:

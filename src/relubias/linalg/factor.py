@@ -28,33 +28,79 @@ from relubias.linalg.gram import Array
 EPS = float(np.finfo(np.float64).eps)
 
 
+def spectral_error(size: int) -> float:
+    """Relative backward error of an eigendecomposition or a singular value decomposition: (16 + 2√size) ε."""
+    return (16.0 + 2.0 * float(np.sqrt(size))) * EPS
+
+
+def null_level(size: int) -> float:
+    """Eigenvalues (or singular values) up to this fraction of the largest one count as zero: 4 (size + 16) ε."""
+    return 4.0 * (size + 16) * EPS
+
+
 @dataclass(frozen=True, eq=False)
 class PatternModes:
     """The modes of H = Σ_k D_k K D_k with a positive eigenvalue.
+
+    What was decomposed is H + E with ‖E‖ ≤ δ. With the growths Ĝ_j = η Σ_{s<t} |1 − ηλ_j|^s, Ĝ the largest of them,
+    c the residual in the modes and r⊥ what no mode carries, Duhamel's formula
+
+        f_t(H + E) − f_t(H) = −η Σ_{s<t} f_{t−1−s}(H) E (I − η(H + E))^s,      f_t(λ) = (1 − (1 − ηλ)^t)/λ,
+
+    with ‖K_i D_k f(H)‖ ≤ √(2 K_ii Ĝ), bounds the error of β by
+
+        √(2 K_ii Ĝ) · δ (Σ_j |c_j| Ĝ_j + Ĝ ‖r⊥‖),       and by  δ (Σ_j |c_j| Ĝ_j + Ĝ ‖r⊥‖)
+
+    for an active sample of a single neuron; the last term is the tilt of the modes towards the kernel. (Ours.)
 
     Attributes
     ----------
     union : ndarray of int
         U, the samples active in some neuron.
     values : ndarray, shape (r,)
-        Positive eigenvalues, ascending.
+        Positive eigenvalues, ascending; those at rounding level are left out.
     vectors : ndarray, shape (len(U), r)
         Q.
     images : ndarray, shape (n_neurons, n_samples, r)
         K D_k Q.
-    error : ndarray, shape (n_neurons, n_samples, r)
-        How far off an entry of images · g(λ) may be, for each unit of g.
-    largest, smallest : float
-        λ_max(H), and a lower bound of its smallest positive eigenvalue.
+    largest : float
+        λ_max(H).
+    blur : float
+        δ.
     """
 
     union: NDArray[np.intp]
     values: Array
     vectors: Array
     images: Array
-    error: Array
     largest: float
-    smallest: float
+    blur: float
+
+    @property
+    def smallest(self) -> float:
+        """Lower bound of the smallest positive eigenvalue; eigenvalues at rounding level count as zero."""
+        return max(float(self.values[0]) - self.blur, EPS * float(self.values[0]))
+
+    @property
+    def ceiling(self) -> float:
+        """Upper bound of λ_max(H)."""
+        return self.largest + self.blur
+
+    def rounding(self, size: Array, lost: float, growth: Array) -> tuple[float, float]:
+        """Error of β, of an active sample of a single neuron and, per √K_ii, of any other.
+
+        Parameters
+        ----------
+        size : ndarray, shape (r,)
+            |c|.
+        lost : float
+            ‖r⊥‖.
+        growth : ndarray, shape (r,)
+            Ĝ_j.
+        """
+        most = float(growth.max(initial=0.0))
+        own = self.blur * (float(size @ growth) + most * lost)
+        return own, float(np.sqrt(2.0 * most)) * own
 
 
 class GramOperator:
@@ -213,18 +259,13 @@ class GramOperator:
         union, matrix = self.curvature(active)
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
         largest, size = float(values[-1]), len(union)
-        blur = np.sqrt(size) * EPS * largest
-        kept = values > size * EPS * largest
+        kept = values > null_level(size) * largest
         values, vectors = values[kept], vectors[:, kept]
         columns, within = self.columns(union), active[:, union]
         images = np.stack([columns[:, mask] @ vectors[mask] for mask in within])
-        norms = np.stack([np.linalg.norm(columns[:, mask], axis=1) for mask in within])
-        error = size * EPS * norms[:, :, None] + blur * np.sqrt(self.diagonal[:, None] / values)
         if len(active) == 1:  # K_AA Q = QΛ holds exactly, the product only to rounding
             images[0, union] = vectors * values
-            error[0, union] = size * EPS * values + blur
-        smallest = max(float(values[0]) - blur, EPS * float(values[0]))
-        return PatternModes(union, values, vectors, images, error, largest, smallest)
+        return PatternModes(union, values, vectors, images, largest, spectral_error(size) * largest)
 
     def project(self, dual: Array) -> Array:
         """Return the representative of `dual`, shape (n,) or (p, n), that is orthogonal to the kernel of K.

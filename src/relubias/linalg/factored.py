@@ -7,13 +7,14 @@ features: directions of the weights down to σ = ε σ_max are told apart, twice
 
 For the modes of a pattern, with B = [D_1 L, D_2 L, …] on the samples active somewhere,
 
-    H = B Bᵀ,    B = Q Σ Wᵀ,    K D_k Q = L W_k Σ,      error of (K D_k Q)_ij g ≈ √K_ii (γ σ_j + 2δ) g,
+    H = B Bᵀ,    B = Q Σ Wᵀ,    K D_k Q = L W_k Σ,
 
-γ = n ε, δ = √n ε σ_max, W_k the rows of W that belong to D_k L.
+W_k the rows of W that belong to D_k L.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,8 +22,38 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.factor import EPS, GramOperator, PatternModes
+from relubias.linalg.factor import EPS, GramOperator, PatternModes, null_level, spectral_error
 from relubias.linalg.gram import Array
+
+
+@dataclass(frozen=True, eq=False)
+class FactorModes(PatternModes):
+    """Modes from the singular values of B, where what was decomposed is B + E with ‖E‖ ≤ δ.
+
+    A step through B + E instead of B moves the weights by η Eᵀr and by η Bᵀ E times the way they have come. Summed
+    over the steps, with the letters of the base class, the error of β is at most about
+
+        √K_ii δ (Σ_j |c_j| (Ĝ_j + 2√(Ĝ Ĝ_j)) + Ĝ ‖r⊥‖),    and    4 δ √Ĝ (Σ_j |c_j| + ‖r⊥‖)
+
+    for an active sample of a single neuron. (Ours.)
+    """
+
+    @property
+    def smallest(self) -> float:
+        """Lower bound of the smallest positive eigenvalue; singular values at rounding level count as zero."""
+        value = float(np.sqrt(self.values[0]))
+        return max(value - self.blur, EPS * value) ** 2
+
+    @property
+    def ceiling(self) -> float:
+        """Upper bound of λ_max(H)."""
+        return float((np.sqrt(self.largest) + self.blur) ** 2)
+
+    def rounding(self, size: Array, lost: float, growth: Array) -> tuple[float, float]:
+        """Error of β, of an active sample of a single neuron and, per √K_ii, of any other; see the base class."""
+        most = float(growth.max(initial=0.0))
+        own = 4.0 * self.blur * float(np.sqrt(most)) * (float(size.sum()) + lost)
+        return own, self.blur * (float(size @ (growth + 2.0 * np.sqrt(most * growth))) + most * lost)
 
 
 class FactorOperator(GramOperator):
@@ -121,16 +152,11 @@ class FactorOperator(GramOperator):
         stacked = np.concatenate([mask[union, None] * self._lower[union] for mask in active], axis=1)
         vectors, values, right = scipy.linalg.svd(stacked, full_matrices=False, check_finite=False)
         size, largest = len(union), float(values[0])
-        kept = np.flatnonzero(values > size * EPS * largest)[::-1]
+        kept = np.flatnonzero(values > null_level(size) * largest)[::-1]
         vectors, values, right = vectors[:, kept], values[kept], right[kept]
         width = self._lower.shape[1]
         parts = [right[:, k * width : (k + 1) * width].T for k in range(len(active))]
         images = np.stack([self._lower @ part * values for part in parts])
-        blur = np.sqrt(size) * EPS * largest
-        error = np.sqrt(self.diagonal)[:, None] * (size * EPS * values + 2 * blur)
-        errors = np.broadcast_to(error, images.shape).copy()
         if len(active) == 1:  # K_AA Q = Q Σ² holds exactly, the product only to rounding
             images[0, union] = vectors * values**2
-            errors[0, union] = size * EPS * values**2 + 2 * blur * values
-        smallest = max(float(values[0]) - blur, EPS * float(values[0])) ** 2
-        return PatternModes(union, values**2, vectors, images, errors, largest**2, smallest)
+        return FactorModes(union, values**2, vectors, images, largest**2, spectral_error(size) * largest)
