@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from helpers import ill_conditioned, random_problem
 
-from relubias import Problem, analyze
+from relubias import Descent, Problem, analyze
 
 
 def said(problem: Problem) -> str:
-    return "\n".join(analyze(problem).verdict)
+    return "\n".join(analyze(problem, dynamics=Descent(until=10)).verdict)
 
 
 def test_few_digits_are_a_warning() -> None:
