@@ -55,6 +55,8 @@ class Row:
         True where the goal is about our seconds alone.
     peak_bytes : int or None
         Most memory that our function held at once beyond what was there before, where it was measured.
+    peak_at_most : float or None
+        The goal, where it is about that memory, in bytes.
     """
 
     name: str
@@ -65,10 +67,13 @@ class Row:
     at_most: float | None = None
     is_ceiling: bool = False
     peak_bytes: int | None = None
+    peak_at_most: float | None = None
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met by the median; None where there is no goal."""
+        """Whether the goal is met, in time by the median; None where there is no goal."""
+        if self.peak_at_most is not None and self.peak_bytes is not None:
+            return self.peak_bytes <= self.peak_at_most
         reached = self.seconds if self.is_ceiling else self.ratio
         return None if self.at_most is None or reached is None else reached.median <= self.at_most
 

@@ -49,6 +49,8 @@ def versions() -> Iterable[str]:
 def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of one row."""
     goal = "" if row.at_most is None else f"<= {row.at_most:g}{' s' if row.is_ceiling else 'x'}"
+    if row.peak_at_most is not None:
+        goal = f"<= {row.peak_at_most / 1e6:g} MB"
     return (
         row.name,
         seconds(row.seconds),

@@ -1,13 +1,14 @@
 """The regression problem: n samples through their Gram matrix K = XXᵀ, and n labels y.
 
 Everything that training and the minimum-norm references need is K and y; the features X are kept only to
-return weights and to predict at new points. Nothing is centred or scaled here.
+return weights and to predict at new points. Nothing is centred or scaled here; features that come preprocessed
+(:class:`~relubias.linalg.preprocessed.Preprocessed`) carry the record of it, and new points are treated alike.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,12 +18,38 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.archive import load_record, save_record
-from relubias.errors import ArgumentError, DataError
+from relubias.errors import DataError
 from relubias.facts import Facts, facts_of
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
-from relubias.linalg.gram import BLOCK_ENTRIES, Array, column_blocks, gram_matrix, is_sparse, symmetrised
+from relubias.linalg.gram import (
+    Array,
+    FeatureSource,
+    column_blocks,
+    cross_product,
+    gram_matrix,
+    gram_of_blocks,
+    row_combinations,
+    symmetrised,
+)
 from relubias.linalg.lq import lower_factor
+from relubias.linalg.preprocessed import Preprocessed
+from relubias.linalg.sources import ColumnBlocks, as_features, default_blocks, opened
+from relubias.linalg.validation import (
+    as_labels,
+    names_of,
+    not_finite_error,
+    real_array,
+    require_finite,
+    require_tractable,
+    require_tractable_features,
+)
+
+#: What is said where a source of features was spent in one pass.
+ONE_PASS = (
+    "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
+    "points and a second look for more digits are out of reach."
+)
 
 #: Up to this condition number K itself has digits enough.
 TRUSTED_CONDITION = 1e10
@@ -39,8 +66,9 @@ class Problem:
     gram : ndarray, shape (n_samples, n_samples), float64
         K = XXᵀ.
     labels : ndarray, shape (n_samples,), float64
-    features : array, memmap or sparse array, shape (n_samples, n_features), or None
-        As given, not converted.
+    features : array, memmap, sparse array or source of column blocks, shape (n_samples, n_features), or None
+        As given, not converted. Weights refer to these; they are a
+        :class:`~relubias.linalg.preprocessed.Preprocessed` record where something was done to them.
     n_features : int or None
     feature_names, sample_names : tuple of str or None
     target_name : str or None
@@ -87,30 +115,41 @@ class Problem:
 
         Parameters
         ----------
-        features : array, memmap or scipy sparse array, shape (n_samples, n_features)
-            Any real dtype.
+        features : array, memmap, scipy sparse array or callable, shape (n_samples, n_features)
+            Any real dtype. A callable returns a fresh iterator of column blocks, each of shape (n_samples, some
+            width), every time it is called. An iterator itself is passed over once: the problem then has K, but no
+            features.
         labels : array_like, shape (n_samples,)
+        preprocess : str
+            What was done to the features before; known without it where they are a `Preprocessed` record.
 
         Raises
         ------
         DataError
-            If shapes do not match, there is no sample, an entry is not a finite real number, or K overflows.
+            If shapes do not match, there is no sample, an entry is not a finite real number, K overflows, or there
+            are more than `MOST_SAMPLES` samples.
         """
-        matrix = _as_matrix(features)
-        n_samples, n_features = matrix.shape
-        if n_samples == 0 or n_features == 0:
-            raise DataError(f"features have shape {matrix.shape}; at least one sample and one feature are needed.")
-        target = _as_labels(labels, n_samples)
-        gram = gram_matrix(matrix)
+        matrix: Any
+        if _is_streamed(features):
+            target = as_labels(labels)
+            require_tractable(len(target))
+            matrix, gram, n_features = _streamed(features, len(target))
+            notes = (*notes, ONE_PASS) if matrix is None else notes
+        else:
+            matrix = require_tractable_features(features)
+            target = as_labels(labels, matrix.shape[0])
+            gram, n_features = gram_matrix(matrix), matrix.shape[1]
+        if isinstance(matrix, Preprocessed):
+            preprocess = matrix.how
         if not np.all(np.isfinite(gram)):
-            _explain_nonfinite(matrix, feature_names)
+            raise not_finite_error(matrix, feature_names)
         return cls(
             gram=_frozen(gram),
             labels=_frozen(target),
             features=matrix,
             n_features=n_features,
-            feature_names=_names(feature_names, n_features, "feature_names"),
-            sample_names=_names(sample_names, n_samples, "sample_names"),
+            feature_names=names_of(feature_names, n_features, "feature_names"),
+            sample_names=names_of(sample_names, len(target), "sample_names"),
             target_name=target_name,
             preprocess=preprocess,
             label_mean=float(label_mean),
@@ -126,7 +165,10 @@ class Problem:
         *,
         n_features: int | None = None,
         sample_names: Sequence[str] | None = None,
+        target_name: str | None = None,
+        label_mean: float = 0.0,
         source: str = "a Gram matrix",
+        notes: Sequence[str] = (),
     ) -> Problem:
         """Take K itself; features are then not at hand.
 
@@ -144,11 +186,11 @@ class Problem:
             If K is not square, finite, symmetric (to 1e-10 of its largest entry) and positive semidefinite
             (to rounding), or the labels do not match.
         """
-        matrix = _real_array(gram, "the Gram matrix").astype(np.float64)
+        matrix = real_array(gram, "the Gram matrix").astype(np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
             raise DataError(f"a Gram matrix is square with at least one row; this one has shape {matrix.shape}.")
-        target = _as_labels(labels, matrix.shape[0])
-        _require_finite(matrix, "the Gram matrix")
+        target = as_labels(labels, matrix.shape[0])
+        require_finite(matrix, "the Gram matrix")
         asymmetry = np.abs(matrix - matrix.T)
         i, j = divmod(int(np.argmax(asymmetry)), matrix.shape[0])
         if asymmetry[i, j] > 1e-10 * float(np.abs(matrix).max()):
@@ -160,8 +202,11 @@ class Problem:
             gram=_frozen(symmetrised(matrix)),
             labels=_frozen(target),
             n_features=n_features,
-            sample_names=_names(sample_names, len(target), "sample_names"),
+            sample_names=names_of(sample_names, len(target), "sample_names"),
+            target_name=target_name,
+            label_mean=float(label_mean),
             source=source,
+            notes=tuple(notes),
         )
         if problem.operator.is_regular:
             return problem
@@ -207,25 +252,47 @@ class Problem:
         """Name of a sample for messages: its own name, or its row number counted from 1."""
         return f"{self.sample_names[index]!r}" if self.sample_names else f"row {index + 1}"
 
-    def cross_gram(self, features: Any) -> Array:
-        """Return X_new Xᵀ, shape (n_new, n_samples), for features at new points.
+    def prepared(self, features: Any) -> Any:
+        """Return features of new points as this problem sees its own: with the recorded preprocessing applied.
+
+        Parameters
+        ----------
+        features : array, sparse array, callable or source of column blocks, shape (n_new, n_features)
+            Raw, as in the file; a `Preprocessed` record is taken as it is.
 
         Raises
         ------
         DataError
             If this problem has no features, or the numbers of features differ.
         """
-        if self.features is None:
-            raise DataError("this problem was given by its Gram matrix, so new points need features it does not have.")
-        new = _as_matrix(features)
+        own = self._required_features("predictions at new points need")
+        new = as_features(features)
         if new.shape[1] != self.n_features:
             raise DataError(f"new points have {new.shape[1]} features; this problem has {self.n_features}.")
-        cross = np.zeros((new.shape[0], self.n_samples))
-        width = max(1, BLOCK_ENTRIES // max(cross.shape))
-        blocks = zip(column_blocks(new, width), column_blocks(self.features, width), strict=True)
-        for left, right in blocks:
-            cross += left @ right.T
-        return cross
+        if isinstance(own, Preprocessed) and not isinstance(new, Preprocessed):
+            return own.prepare(new)
+        return new
+
+    def cross_gram(self, features: Any) -> Array:
+        """Return X_new Xᵀ, shape (n_new, n_samples), for features at new points, which :meth:`prepared` explains.
+
+        Raises
+        ------
+        DataError
+            If this problem has no features, or the numbers of features differ.
+        """
+        own = self._required_features("predictions at new points need")
+        return cross_product(self.prepared(features), own)
+
+    def primal_of(self, weights: Array) -> Array:
+        """Return W Xᵀ, the primal coefficients of weights of shape (m, n_features): shape (m, n_samples).
+
+        Raises
+        ------
+        DataError
+            If this problem has no features.
+        """
+        return cross_product(weights, self._required_features("weights need"))
 
     def weights_of(self, dual: Array) -> Array:
         """Return Xᵀα for dual coefficients of shape (m, n): weights of shape (m, n_features).
@@ -235,9 +302,22 @@ class Problem:
         DataError
             If this problem has no features.
         """
+        return row_combinations(dual, self._required_features("weights need"))
+
+    def _required_features(self, what_needs: str) -> Any:
+        """Return the features.
+
+        Raises
+        ------
+        DataError
+            If there are none: `what_needs` is the beginning of the sentence.
+        """
         if self.features is None:
-            raise DataError("this problem was given by its Gram matrix; weights need the features.")
-        return np.concatenate([dual @ block for block in column_blocks(self.features)], axis=1)
+            raise DataError(
+                f"{what_needs} the features, and this problem has K only: it was given by its Gram matrix, loaded "
+                "from a saved record, or read from an iterator that can be passed over once."
+            )
+        return self.features
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write K, labels and names (not the features) to one ``.npz`` file that :meth:`load` reads."""
@@ -285,68 +365,17 @@ def _frozen(array: Array) -> Array:
     return array
 
 
-def _real_array(values: Any, what: str) -> NDArray[Any]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
-        raise DataError(f"{what} must be real numbers; the dtype is {array.dtype}.")
-    return array
+def _is_streamed(features: Any) -> bool:
+    """Whether the features are column blocks yet to come: from a function, or from an iterator."""
+    return isinstance(features, Iterator) or (callable(features) and not isinstance(features, FeatureSource))
 
 
-def _as_matrix(features: Any) -> Any:
-    if is_sparse(features):
-        if features.dtype.kind not in "biuf":
-            raise DataError(f"features must be real numbers; the dtype is {features.dtype}.")
-        return features if features.format in ("csr", "csc") else features.tocsr()
-    matrix = features if isinstance(features, np.ndarray) else np.asarray(features)
-    if matrix.dtype.kind not in "biuf":
-        raise DataError(f"features must be real numbers; the dtype is {matrix.dtype}.")
-    if matrix.ndim != 2:
-        raise DataError(f"features must have two axes (samples, features); this array has shape {matrix.shape}.")
-    return matrix
-
-
-def _as_labels(labels: ArrayLike, n_samples: int) -> Array:
-    target = np.array(_real_array(labels, "labels"), dtype=np.float64)
-    if target.ndim == 2 and 1 in target.shape:
-        target = target.reshape(-1)
-    if target.ndim != 1 or len(target) != n_samples:
-        raise DataError(
-            f"there are {n_samples} samples, but the labels have shape {np.shape(labels)}; give one a sample."
-        )
-    _require_finite(target, "labels")
-    return target
-
-
-def _require_finite(array: Array, what: str) -> None:
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        place = tuple(int(i) for i in bad[0])
-        more = f" ({len(bad) - 1} more like it)" if len(bad) > 1 else ""
-        raise DataError(
-            f"{what}: entry {place if len(place) > 1 else place[0]} is {array[place]}, not a finite number{more}; "
-            "remove or replace such entries first."
-        )
-
-
-def _explain_nonfinite(features: Any, names: Sequence[str] | None) -> None:
-    count, first, column = 0, None, 0
-    for block in column_blocks(features):
-        bad = np.argwhere(~np.isfinite(block))
-        if len(bad) and first is None:
-            row, offset = (int(i) for i in bad[0])
-            name = f"column {names[column + offset]!r}" if names else f"column {column + offset + 1}"
-            first = f"features: row {row + 1}, {name} is {block[row, offset]}, not a finite number"
-        count += len(bad)
-        column += block.shape[1]
-    if first is None:
-        raise DataError("the features are so large that their inner products overflow; divide them by a constant.")
-    more = f" ({count - 1} more like it)" if count > 1 else ""
-    raise DataError(f"{first}{more}; remove or replace such entries first.")
-
-
-def _names(names: Sequence[str] | None, length: int, what: str) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if len(names) != length:
-        raise ArgumentError(f"{what} has {len(names)} entries, but {length} are needed.")
-    return tuple(str(name) for name in names)
+def _streamed(features: Any, n_samples: int) -> tuple[ColumnBlocks | None, Array, int]:
+    """Compute K in one pass over column blocks; the features are kept only where they can be passed over again."""
+    make: Callable[[], Any] | None = features if callable(features) else None
+    blocks = features if make is None else opened(make)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, n_features = gram_of_blocks(default_blocks(blocks, n_samples), n_samples)
+    if n_features == 0:
+        raise DataError("the features yield no column; at least one sample and one feature are needed.")
+    return None if make is None else ColumnBlocks(make, (n_samples, n_features)), gram, n_features

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.errors import ArgumentError, DataError
-from relubias.linalg.gram import Array
+from relubias.linalg.gram import Array, cross_product
 from relubias.network import Network
 from relubias.problem import Problem
 
@@ -76,9 +76,9 @@ class State:
             If the shape is wrong or an entry is not finite.
         """
         if problem.features is None:
-            raise DataError("this problem was given by its Gram matrix; give dual coefficients instead of weights.")
+            raise DataError("this problem has K but no features; give dual coefficients instead of weights.")
         matrix = _shaped(weights, (network.n_neurons, int(problem.n_features or 0)), "weights")
-        primal = problem.cross_gram(matrix)
+        primal = problem.primal_of(matrix)
         dual = problem.operator.pseudo_solve(primal)
         rest = matrix - problem.weights_of(dual)
         norms = np.linalg.norm(rest, axis=1)
@@ -143,10 +143,24 @@ class State:
         return inside
 
     def predict(self, features: Any) -> Array:
-        """Return f at new points, shape (n_new,), from their features, shape (n_new, n_features)."""
-        primal = self.dual @ self.problem.cross_gram(features).T
+        """Return f at new points, shape (n_new,), from their features, shape (n_new, n_features).
+
+        Features are raw, as in the file: where those of the problem were preprocessed, new ones are treated in the
+        same way here (see :meth:`Problem.prepared`). Where labels were centred, f predicts centred ones; add
+        `problem.label_mean`.
+
+        Raises
+        ------
+        DataError
+            If the problem has no features, the numbers of features differ, or the orthogonal part is known by
+            its norm only.
+        """
+        new = self.problem.prepared(features)
+        primal = self.dual @ self.problem.cross_gram(new).T
         if self.orthogonal is not None:
-            primal = primal + np.asarray(features @ self.orthogonal.T).T
+            primal = primal + cross_product(self.orthogonal, new)
+        elif self.orthogonal_norm > 0:
+            raise DataError("the part of the weights outside the span of the samples is known by its norm only.")
         return self.network.output(primal)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

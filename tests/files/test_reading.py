@@ -43,8 +43,8 @@ def test_what_was_done_is_recorded(file: Path) -> None:
     assert problem.feature_names == ("a", "b", "c")
     assert problem.sample_names == ("u", "v", "w")
     assert "1 of 3 features is constant and became 0 ('b')." in problem.notes
-    expected = preprocess_features([[1, 7, 2], [2, 7, 4], [6, 7, 9]], "standardise")
-    np.testing.assert_array_equal(problem.features, expected)
+    expected = np.asarray(preprocess_features([[1, 7, 2], [2, 7, 4], [6, 7, 9]], "standardise"))
+    np.testing.assert_array_equal(np.asarray(problem.features), expected)
     np.testing.assert_allclose(problem.gram, expected @ expected.T, atol=1e-14)
 
 
@@ -82,13 +82,15 @@ def test_numbers_whose_products_overflow_are_refused_unless_standardised(tmp_pat
     path.write_text("y,a\n1,1e300\n2,-1e300\n")
     with pytest.raises(DataError, match=r"huge.csv: the features are so large"):
         read(path)
-    assert read(path, preprocess="standardise").features.tolist() == [[1.0], [-1.0]]
+    assert np.asarray(read(path, preprocess="standardise").features).tolist() == [[1.0], [-1.0]]
 
 
-def test_a_suffix_without_reader_lists_those_that_have_one(tmp_path: Path) -> None:
-    for name in ("data.xlsx", "data", "data.gz"):
-        with pytest.raises(DataError, match=r"is not one of .csv, .tsv, .txt \(plain or .gz\)"):
-            read(tmp_path / name)
+@pytest.mark.parametrize("name", ["data.xlsx", "data", "data.gz", "data.npy.gz", "data.parquet.gz"])
+def test_a_suffix_without_reader_lists_those_that_have_one(tmp_path: Path, name: str) -> None:
+    listed = ".csv, .tsv, .txt, .svmlight, .libsvm, .svm, .npy, .npz, .parquet"
+    compressible = ".csv, .tsv, .txt, .svmlight, .libsvm, .svm also with .gz"
+    with pytest.raises(DataError, match=rf"is not one of {listed} \({compressible}\)"):
+        read(tmp_path / name)
 
 
 def test_suffixes_are_read_in_any_case(tmp_path: Path, file: Path) -> None:

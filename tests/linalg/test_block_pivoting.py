@@ -85,14 +85,21 @@ def test_large_programs_need_few_factorisations() -> None:
     assert result.iterations <= 25
 
 
-def test_murty_steps_finish_where_block_exchange_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_pivoting, "PATIENCE", 0)
+@pytest.mark.parametrize("seed", [1218, 3929, 4017, 7074, 8924, 9313])
+def test_murty_steps_finish_where_exchanging_blocks_cycles_for_ever(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These programs were found by a search: with block exchanges alone they are not solved in 300 iterations."""
     monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: None)
-    for seed in range(60):
-        matrix, linear = program(8, 9, seed)
-        result = non_negative_minimum(matrix, linear, max_iterations=2**8 + 1)
-        assert result.solved
-        np.testing.assert_allclose(result.solution, brute_force(matrix, linear), atol=1e-7)
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((8, 9)) ** 3
+    matrix = factor @ factor.T
+    lengths = np.sqrt(np.diagonal(matrix))
+    matrix = matrix / lengths / lengths[:, None]
+    linear = rng.standard_normal(8)
+    result = non_negative_minimum(matrix, linear)
+    assert result.solved
+    np.testing.assert_allclose(result.solution, brute_force(matrix, linear), rtol=1e-7, atol=1e-9)
+    monkeypatch.setattr(block_pivoting, "PATIENCE", 10**9)
+    assert not non_negative_minimum(matrix, linear, max_iterations=300).solved
 
 
 def test_the_right_passive_set_needs_one_factorisation() -> None:
@@ -104,17 +111,19 @@ def test_the_right_passive_set_needs_one_factorisation() -> None:
     np.testing.assert_array_equal(again.passive, first.passive)
 
 
-def test_the_limit_on_iterations_is_kept_and_the_fallback_answers() -> None:
+def test_the_limit_on_iterations_is_kept_and_the_fallbacks_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix, linear = program(40, 60, seed=2)
+    expected = non_negative_minimum(matrix, linear).solution
     result = non_negative_minimum(matrix, linear, max_iterations=1)
-    assert result.iterations == 1
+    assert result.iterations <= 1 + block_pivoting.PROXIMAL_STEPS
     assert result.solved
-    np.testing.assert_allclose(result.solution, non_negative_minimum(matrix, linear).solution, rtol=1e-8, atol=1e-12)
-
-
-def test_an_unsolved_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    np.testing.assert_allclose(result.solution, expected, rtol=1e-8, atol=1e-12)
+    monkeypatch.setattr(block_pivoting, "PROXIMAL_STEPS", 1)
+    result = non_negative_minimum(matrix, linear, max_iterations=1)
+    assert result.iterations == 2
+    assert result.solved
+    np.testing.assert_allclose(result.solution, expected, rtol=1e-8, atol=1e-12)
     monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: None)
-    matrix, linear = program(40, 60, seed=2)
     result = non_negative_minimum(matrix, linear, max_iterations=1)
     assert not result.solved
     assert result.residual > 1e-3
@@ -123,6 +132,7 @@ def test_an_unsolved_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_false_answer_of_the_fallback_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """scipy/scipy#25389: nnls has returned points with a false residual of zero."""
     monkeypatch.setattr(block_pivoting, "bounded_nnls", lambda design, right: np.full(design.shape[1], 0.01))
+    monkeypatch.setattr(block_pivoting, "PROXIMAL_STEPS", 1)
     matrix, linear = program(40, 60, seed=2)
     assert not non_negative_minimum(matrix, linear, max_iterations=1).solved
 

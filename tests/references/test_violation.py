@@ -7,6 +7,7 @@ import pytest
 import scipy.optimize
 
 from relubias.linalg.factor import GramOperator
+from relubias.references import violation
 from relubias.references.conditions import Constraints
 from relubias.references.violation import compromise, least_violation
 
@@ -52,13 +53,27 @@ def test_a_violated_inequality_becomes_an_equality() -> None:
     np.testing.assert_array_equal(nearest.targets, [0.5, 0.5, 0.0])
 
 
-def test_rounding_in_the_kernel_is_no_demand() -> None:
-    """Twenty pairs of equal rows, one in conflict: nnls on a basis of the kernel stops short of the minimum here."""
-    rng = np.random.default_rng(12)
+@pytest.mark.parametrize("seed", [12, 26, 36])
+@pytest.mark.parametrize(("second", "expected"), [(-3.0, 0.5), (3.0, -1.0)])
+def test_rounding_in_the_kernel_is_no_demand(seed: int, second: float, expected: float) -> None:
+    """Twenty pairs of equal rows, one in conflict: all other demands are rounding, and nnls stops short on them."""
+    rng = np.random.default_rng(seed)
     features, labels = np.repeat(rng.standard_normal((20, 100)), 2, axis=0), np.repeat(rng.standard_normal(20), 2)
-    labels[:2] = 1.0, -3.0
+    labels[:2] = 1.0, second
     constraints = Constraints(np.maximum(labels, 0.0), labels > 0)
     error = least_violation(GramOperator(features @ features.T), constraints)
     assert error is not None
-    np.testing.assert_allclose(error[:2], [0.5, -0.5], atol=1e-12)
+    np.testing.assert_allclose(error[:2], [expected, -expected], atol=1e-12)
     np.testing.assert_allclose(error[2:], 0.0, atol=1e-12)
+
+
+def test_an_answer_that_is_not_the_least_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong:
+        bounded = True
+        solution = np.full(5, 3.0)
+
+    monkeypatch.setattr(violation, "non_negative_minimum", lambda matrix, linear: Wrong())
+    rng = np.random.default_rng(0)
+    features, labels = rng.standard_normal((8, 3)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0])
+    constraints = Constraints(np.maximum(labels, 0.0), labels > 0)
+    assert least_violation(GramOperator(features @ features.T), constraints) is None

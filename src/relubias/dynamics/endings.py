@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relubias import step_sizes
 from relubias.dynamics.certificates import PatternLimit
@@ -55,9 +54,10 @@ class Endings:
         settled = int(it.last_change.max(initial=0))
         when = f"the pattern cannot change after step {settled}" if settled else "the pattern can never change"
         alive = it.pattern.any(axis=1)
-        needed = [int(k) for k in np.flatnonzero(~alive) if np.any(unfitted & (np.sign(it.labels) == it.signs[k]))]
+        missed = {int(k): int(np.sum(unfitted & (np.sign(it.labels) == it.signs[k]))) for k in np.flatnonzero(~alive)}
+        needed = {neuron: count for neuron, count in missed.items() if count}
         if needed:
-            return Ending(Status.DEAD, self._death(needed, unfitted), primal, dual, at_rest)
+            return Ending(Status.DEAD, self._death(needed), primal, dual, at_rest)
         if len(at_rest):
             names = listed([self.problem.sample(i % it.primal.shape[1]) for i in at_rest])
             message = f"{when}; the pre-activations of {names} tend to 0, where no sign can be certified."
@@ -103,17 +103,18 @@ class Endings:
         )
         return Ending(Status.BUDGET, message)
 
-    def _death(self, dead: Sequence[int], unfitted: NDArray[np.bool_]) -> str:
+    def _death(self, missed: dict[int, int]) -> str:
         it = self.iterate
-        which = "the neuron" if len(it.signs) == 1 else f"neuron {listed([str(k + 1) for k in dead])}"
-        steps = sorted({int(it.last_change[k].max(initial=0)) for k in dead})
+        which = "the neuron" if len(it.signs) == 1 else f"neuron {listed([str(k + 1) for k in missed])}"
+        steps = sorted({int(it.last_change[k].max(initial=0)) for k in missed})
+        signs = {"positive" if it.signs[k] > 0 else "negative" for k in missed}
         message = (
             f"{which} lost its last active sample at step {listed([str(s) for s in steps])} and never moves again, "
-            f"although {int(unfitted.sum())} labels are not fitted"
+            f"although {max(missed.values())} {' and '.join(sorted(signs))} labels are not fitted"
         )
         if self._step_ratio() > 1:
             return self._too_large(message)
-        return f"{message}; try a smaller step or another start."
+        return f"{message}; try standardised features, another start or a smaller step."
 
     def _step_ratio(self) -> float:
         """η over the largest step that is stable for every pattern."""

@@ -65,7 +65,7 @@ def _samples_in_rows(values: Array, target: int, columns: tuple[str, ...], rows:
         feature_names=columns[:target] + columns[target + 1 :],
         sample_names=rows,
         target_name=columns[target],
-        notes=_suspicion(values.shape),
+        notes=suspicion(values.shape),
     )
 
 
@@ -103,7 +103,8 @@ def _without_row(values: Array, row: int) -> Array:
     return values[:-1]
 
 
-def _suspicion(shape: tuple[int, ...]) -> tuple[str, ...]:
+def suspicion(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """A note where a table has so many more rows than columns that its rows may be features."""
     n_rows, n_columns = shape
     if n_rows < SUSPICIOUS * n_columns:
         return ()

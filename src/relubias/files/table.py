@@ -1,4 +1,4 @@
-"""What every reader of a file returns: features, labels and their names.
+"""What every reader of a file returns: features or their Gram matrix, labels, and names.
 
 To add a format, write a function ``(path, target) -> Table`` that raises :class:`~relubias.errors.DataError`
 for everything it cannot use, and enter its suffix in :data:`relubias.files.reading.READERS`.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from relubias.linalg.gram import Array
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +18,13 @@ class Table:
 
     Attributes
     ----------
-    features : array, shape (n_samples, n_features)
-        Owned by whoever holds the table: it may be overwritten.
-    labels : ndarray, shape (n_samples,)
+    features : array, memmap, sparse array or FeatureSource, shape (n_samples, n_features), or None
+    labels : ndarray, shape (n_samples,), or None
+        None where the file has none.
+    gram : ndarray, shape (n_samples, n_samples), or None
+        K, where the file holds that instead of features.
+    n_features : int or None
+        Where the file holds K and says so.
     feature_names, sample_names : tuple of str or None
     target_name : str or None
         Name of the column (or row) that holds the labels.
@@ -29,7 +33,9 @@ class Table:
     """
 
     features: Any
-    labels: Array
+    labels: Any
+    gram: NDArray[Any] | None = None
+    n_features: int | None = None
     feature_names: tuple[str, ...] | None = None
     sample_names: tuple[str, ...] | None = None
     target_name: str | None = None

@@ -42,12 +42,12 @@ def find_target(target: str | int | None, names: Sequence[str], *, of: str = "co
             return _only(target, names, of)
         if of == "rows" or not re.fullmatch(r"\s*[-+]?\d+\s*", target):
             return None
-        return _at(int(target), len(names))
+        return column_at(int(target), len(names))
     try:
         position = operator.index(target)
     except TypeError:
         raise ArgumentError(f"target is {target!r}; give the name of a column or its position from 1.") from None
-    return None if of == "rows" else _at(position, len(names))
+    return None if of == "rows" else column_at(position, len(names))
 
 
 def missing_target(target: str | int | None, columns: Sequence[str], rows: Sequence[str] | None) -> DataError:
@@ -101,7 +101,8 @@ def _only(target: str, names: Sequence[str], of: str) -> int:
     return found[0]
 
 
-def _at(position: int, width: int) -> int:
+def column_at(position: int, width: int) -> int:
+    """Return the index (from 0) of the column at this position (from 1, or from −1 backwards), or raise DataError."""
     if position == 0 or abs(position) > width:
         raise DataError(
             f"there is no column at position {position}; the {width} columns are counted from 1, and -1 is the last."

@@ -11,8 +11,10 @@ Indices with b_i < 0 or z_i < 0 are on the wrong side. All of them change sides 
 reduced their number a few times in a row, only the largest of them does (Murty's rule, which ends for every
 positive definite S) until the number falls below its record [1]_. Dependent passive rows are left out.
 
-Where that does not end in a point that satisfies the conditions (singular S, above all), the program is read as
-the least-distance problem min ‖v‖, A v ≥ q, S = A Aᵀ, and turned into non-negative least squares [2]_: with
+Where that does not end in a point that satisfies the conditions (singular S, above all), it is repeated with a
+little more curvature, min ½ bᵀSb − qᵀb + ½δ‖b − b′‖², b′ the last answer: these programs are definite, and their
+answers converge to a solution where there is one [2]_. Else the program is read as the least-distance problem
+min ‖v‖, A v ≥ q, S = A Aᵀ, and turned into non-negative least squares [3]_: with
 
     λ = argmin_{λ ≥ 0} ‖Aᵀλ‖² + (1 − τ qᵀλ)²,     ρ = 1 − τ qᵀλ,
 
@@ -25,7 +27,9 @@ References
 ----------
 .. [1] J. J. Júdice and F. M. Pires, "A block principal pivoting algorithm for large-scale strictly monotone
        linear complementarity problems", Computers & Operations Research 21 (1994).
-.. [2] C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, chapter 23.
+.. [2] R. T. Rockafellar, "Monotone operators and the proximal point algorithm", SIAM Journal on Control and
+       Optimization 14 (1976).
+.. [3] C. L. Lawson and R. J. Hanson, *Solving Least Squares Problems*, 1974, chapter 23.
 """
 
 from __future__ import annotations
@@ -49,6 +53,10 @@ LARGEST_ROUNDING = 1e-6
 #: Below this the ρ of the least-distance problem is zero: the program is unbounded.
 UNBOUNDED = 1e-10
 
+#: Curvature δ added by the proximal steps, in units in which S_ii ≈ 1, and how many of them are tried.
+PROXIMAL = 1e-6
+PROXIMAL_STEPS = 20
+
 Mask = NDArray[np.bool_]
 
 
@@ -65,7 +73,7 @@ class NonNegativeMinimum:
     passive : ndarray of bool, shape (n,)
         Where b is positive.
     iterations : int
-        Factorisations used by block pivoting.
+        Factorisations used.
     residual : float
         Largest violation of slack ≥ 0 or of b_i z_i = 0, relative, recomputed from S and q; infinite if unbounded.
     solved : bool
@@ -97,7 +105,7 @@ def non_negative_minimum(
     passive : ndarray of bool, shape (n,), optional
         First guess of the set where b > 0; by default q > 0.
     max_iterations : int, optional
-        Limit on the factorisations of block pivoting; by default 2n + 50.
+        Limit on the factorisations of one round of block pivoting; by default 2n + 50.
 
     Returns
     -------
@@ -112,9 +120,11 @@ def non_negative_minimum(
     solution, iterations = _pivot(scaled, target, guess, limit)
     result = _checked(scaled, target, solution, iterations)
     if not result.solved:
+        result = _proximal(scaled, target, limit, iterations)
+    if not result.solved:
         other, bounded = _by_least_distance(scaled, target)
         if other is not None:
-            fallback = _checked(scaled, target, other, iterations, bounded=bounded)
+            fallback = _checked(scaled, target, other, result.iterations, bounded=bounded)
             # A proof of unboundedness outranks an unsolved point; else the smaller residual wins.
             if not bounded or fallback.residual < result.residual:
                 result = fallback
@@ -122,7 +132,7 @@ def non_negative_minimum(
         solution=result.solution * scale / units if result.bounded else result.solution / units,
         slack=result.slack * scale * units if result.bounded else result.slack * units,
         passive=result.passive,
-        iterations=iterations,
+        iterations=result.iterations,
         residual=result.residual,
         solved=result.solved,
         bounded=result.bounded,
@@ -169,6 +179,20 @@ def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Arra
     solution, kept = np.zeros(len(target)), np.zeros(len(target), dtype=bool)
     solution[rows], kept[rows] = part, True
     return solution, kept
+
+
+def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonNegativeMinimum:
+    """Minimise ½ bᵀSb − qᵀb + ½δ‖b − b′‖² again and again, b′ being the last answer, until it solves the program."""
+    shifted = matrix + PROXIMAL * np.eye(len(target))
+    last, passive = np.zeros(len(target)), target > 0
+    for _ in range(PROXIMAL_STEPS):
+        last, used = _pivot(shifted, target + PROXIMAL * last, passive, limit)
+        iterations += used
+        passive = last > 0
+        result = _checked(matrix, target, last, iterations)
+        if result.solved:
+            break
+    return result
 
 
 def _by_least_distance(matrix: Array, target: Array) -> tuple[Array | None, bool]:

@@ -71,10 +71,10 @@ def cholesky(matrix: Array) -> Cholesky:
     Returns
     -------
     Cholesky
-        Pivots up to k ε times the largest diagonal entry count as zero.
+        Pivots up to (k + 16) ε times the largest diagonal entry count as zero.
     """
     size = matrix.shape[0]
-    floor = size * EPS * float(np.max(np.diagonal(matrix), initial=0.0))
+    floor = (size + 16) * EPS * float(np.max(np.diagonal(matrix), initial=0.0))
     if size == 0 or floor == 0.0:
         return Cholesky(size, np.zeros(0, dtype=np.intp), np.zeros((0, 0)))
     lower, info = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=1)

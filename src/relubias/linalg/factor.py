@@ -3,7 +3,7 @@
 They never touch K directly, so that another backing (a factor K = L Lᵀ where K has too few digits) can
 take its place. With A a set of samples the operator offers
 
-    matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,    root G:  K = G Gᵀ,
+    matvec(a) = K a,    columns(A) = K[:, A],    block(A, B) = K_AB,
 
 the modes of an activation pattern D,
 
@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.gram import BLOCK_ENTRIES, Array
+from relubias.linalg.gram import Array
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -86,6 +86,11 @@ class GramOperator:
     def diagonal(self) -> Array:
         """Squared norms of the samples, K_ii, shape (n,)."""
         return np.maximum(np.diagonal(self.gram), 0.0)
+
+    @cached_property
+    def units(self) -> Array:
+        """Powers of two near ‖x_i‖, shape (n,): dividing by them is exact and makes solvers blind to units."""
+        return np.asarray(np.exp2(np.round(np.log2(np.sqrt(np.where(self.diagonal > 0, self.diagonal, 1.0))))))
 
     @cached_property
     def eigensystem(self) -> tuple[Array, Array]:
@@ -154,12 +159,8 @@ class GramOperator:
 
         Rounding of the sum is then far below that of the entries, as iterative refinement needs.
         """
-        wide = np.asarray(vector, dtype=np.longdouble)
-        rows = max(1, BLOCK_ENTRIES // (4 * self.n_samples))
-        parts = [
-            self.gram[first : first + rows].astype(np.longdouble) @ wide for first in range(0, self.n_samples, rows)
-        ]
-        return np.concatenate(parts)
+        # einsum converts K piece by piece, without a copy of the whole.
+        return np.asarray(np.einsum("ij,j->i", self.gram, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
 
     def matvec_bound(self, vectors: Array) -> Array:
         """Return bounds √K_ii Σ_j √K_jj |a_j| ≥ Σ_j |K_ij a_j| for each row a of `vectors`, shape (p, n)."""
@@ -192,13 +193,6 @@ class GramOperator:
     def block(self, index: NDArray[np.intp], others: NDArray[np.intp] | None = None) -> Array:
         """Return K[index, others]; the principal block K[index, index] where no others are given."""
         return self.gram[np.ix_(index, index if others is None else others)]
-
-    @cached_property
-    def root(self) -> Array:
-        """G with K = G Gᵀ and as many columns as the rank of K, shape (n, r)."""
-        values, vectors = self.eigensystem
-        kept = values > self.cutoff
-        return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
     def lengths(self, duals: Array) -> Array:
         """Return ‖Xᵀa‖ for each row a of `duals`, shape (p, n)."""

@@ -81,11 +81,6 @@ class FactorOperator(GramOperator):
         """Decimal digits to which results can be trusted, −log₁₀(ε cond X), at least 0."""
         return max(0.0, -float(np.log10(EPS * np.sqrt(self.condition)))) if self.rank else 0.0
 
-    @cached_property
-    def root(self) -> Array:
-        """G = L: K = G Gᵀ, shape (n, r)."""
-        return self._lower
-
     def matvec(self, vector: Array) -> Array:
         """Return K a = L (Lᵀ a) for a vector (n,) or for the columns of a matrix (n, p)."""
         return np.asarray(self._lower @ (self._lower.T @ vector))

@@ -21,7 +21,7 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem, same_problem
 from relubias.references.conditions import Constraints, Evidence, evidence
-from relubias.references.constrained import best_candidate
+from relubias.references.constrained import best_multipliers
 from relubias.references.record import KKT
 from relubias.references.single import constraints_of
 from relubias.state import State
@@ -112,7 +112,7 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
             operator, constraints, dual, primal=primal, norm=state.norm, distance=distance, mismatch=mismatch
         )
 
-    solved = best_candidate(operator, constraints).dual
+    solved, _ = best_multipliers(operator, constraints)
     # Without the kernel of K, in which large coefficients may cancel.
     difference = state.dual[0] - operator.project(solved)
     distance = math.hypot(float(operator.lengths(difference[None, :])[0]), outside)

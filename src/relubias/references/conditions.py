@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +54,7 @@ class Constraints:
         return np.where(self.equal, self.targets, np.where(dual < 0, 0.0, np.minimum(primal, 0.0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Residuals of one point with its multipliers, and the level of rounding they are to be judged by.
 
@@ -67,12 +66,15 @@ class Evidence:
         ‖w‖.
     lower_bound : float
         Lower bound on the least norm from the multipliers, those of the wrong sign set to 0.
+    primal : ndarray, shape (n,)
+        β.
     """
 
     kkt: KKT
     floor: KKT
     norm: float
     lower_bound: float
+    primal: Array
 
     @property
     def optimal(self) -> bool:
@@ -84,20 +86,6 @@ class Evidence:
     def at_rounding(self) -> bool:
         """Whether the verdict rests on the rounding level of K rather than on 1e-9."""
         return self.optimal and self.kkt.worst > TOLERANCE
-
-
-class Candidate(NamedTuple):
-    """A point, by its multipliers and its pre-activations of shape (n,), and the evidence for it."""
-
-    dual: Array
-    primal: Array
-    proof: Evidence
-
-
-def candidate(operator: GramOperator, constraints: Constraints, dual: Array) -> Candidate:
-    """The point w = Xᵀa, judged from K."""
-    primal = np.asarray(operator.wide_matvec(dual), dtype=np.float64)
-    return Candidate(dual, primal, evidence(operator, constraints, dual, primal=primal))
 
 
 def evidence(
@@ -150,7 +138,8 @@ def evidence(
         dual=0.0,
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )
-    return Evidence(kkt, floor, size, _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None))
+    bound = _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None)
+    return Evidence(kkt, floor, size, bound, beta)
 
 
 def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:
@@ -159,6 +148,23 @@ def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -
     Multipliers of the wrong sign are set to 0 first.
     """
     return _lower_bound(operator, constraints, dual, None)
+
+
+def norm_demanded(operator: GramOperator, constraints: Constraints, direction: Array) -> float:
+    """Return a number that the norm of any weights that meet the constraints is not below, from one direction.
+
+    It is the lower bound for the best multiple of the direction, multipliers of the wrong sign set to 0:
+    t_Pᵀa_P/‖Xᵀa‖. Where Xᵀa = 0 and t_Pᵀa_P > 0 it would be infinite, and the constraints contradict each other
+    (Farkas); but rounding leaves ‖Xᵀa‖² at ε (Σ √K_ii |a_i|)² with K alone, at ε² of it with a factor of X.
+    """
+    allowed = np.where(constraints.equal, direction, np.minimum(direction, 0.0))
+    wide = allowed.astype(np.longdouble)
+    linear = float(wide @ np.where(constraints.equal, constraints.targets, 0.0))
+    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed))
+    square = max(0.0, float(wide @ operator.wide_matvec(wide))) + operator.square_error(allowed) + (EPS * reach) ** 2
+    if linear <= 0.0:
+        return 0.0
+    return linear / math.sqrt(square) if square > 0.0 else math.inf
 
 
 def _lower_bound(

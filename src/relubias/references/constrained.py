@@ -1,32 +1,37 @@
 """From constraints to a record: solve, prove, or say why not.
 
-1. Multipliers by elimination (:mod:`relubias.references.elimination`), and for singular K, where that fails, by
-   reduction (:mod:`relubias.references.reduction`). If their residuals, recomputed from K, are small enough the
-   solution is *optimal*.
+1. Multipliers by elimination (:mod:`relubias.references.elimination`). If their residuals, recomputed from K, are
+   small enough the solution is *optimal*.
 2. Else the least violation of the constraints decides whether they can be met at all
    (:mod:`relubias.references.violation`). If not, the problem is *infeasible*: the rows are named, and the state
-   is the compromise of least violation and, among those, of least norm.
+   is the compromise of least violation and, among those, of least norm. The violation of a problem that can be
+   met is not exactly 0 where K is nearly singular. So it counts only if it proves that weights that meet the
+   constraints would have to be ten times as long as the compromise, or longer.
 3. Else the status is *budget*: the best candidate is kept with its residuals and its interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
+from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.conditions import ROUNDING, Candidate, Constraints, Evidence, candidate, evidence
+from relubias.references.conditions import ROUNDING, Constraints, Evidence, evidence, norm_demanded
 from relubias.references.elimination import multipliers
-from relubias.references.factored import factored_candidate
+from relubias.references.factored import factored_multipliers
 from relubias.references.record import MinimumNorm
-from relubias.references.reduction import reduced_multipliers
 from relubias.references.violation import compromise, least_violation
 from relubias.state import State
 from relubias.status import Optimality
+
+#: Constraints are infeasible where meeting them takes weights this many times as long as the compromise.
+UNREACHABLE = 10.0
 
 
 def minimum_norm_under(
@@ -50,44 +55,38 @@ def minimum_norm_under(
     MinimumNorm
     """
     operator = problem.operator
-    best = best_candidate(operator, constraints)
-    if best.proof.optimal:
-        return _record(problem, network, of, Optimality.OPTIMAL, _optimal(best.proof, of), constraints, best)
+    dual, proof = best_multipliers(operator, constraints)
+    if proof.optimal:
+        return _record(problem, network, of, Optimality.OPTIMAL, _optimal(proof, of), constraints, dual, proof)
     error = least_violation(operator, constraints)
     if error is not None:
         nearest, violated = compromise(constraints, error)
-        if np.any(violated):
+        shifted, reached = best_multipliers(operator, nearest)
+        demanded = norm_demanded(operator, constraints, error)
+        if np.any(violated) and demanded > UNREACHABLE * reached.norm:
             rows = tuple(int(i) for i in np.flatnonzero(violated))
-            reached = best_candidate(operator, nearest)
-            original = evidence(operator, constraints, reached.dual, primal=reached.primal)
-            bounds = Evidence(original.kkt, original.floor, reached.proof.norm, reached.proof.lower_bound)
-            message = _infeasible(problem, rows, demand, float(np.abs(error).max()))
-            shown = Candidate(reached.dual, reached.primal, bounds)
-            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shown, rows)
-    return _record(problem, network, of, Optimality.BUDGET, _budget(best.proof), constraints, best)
+            original = evidence(operator, constraints, shifted, primal=reached.primal)
+            bounds = replace(reached, kkt=original.kkt, floor=original.floor)
+            message = _infeasible(problem, rows, demand, float(np.abs(error).max()), demanded)
+            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shifted, bounds, rows)
+    return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
 
 
-def best_candidate(operator: GramOperator, constraints: Constraints) -> Candidate:
-    """The candidate of the cheapest method whose residuals prove it, else the one with the smallest residuals."""
-    best = candidate(operator, constraints, np.zeros(operator.n_samples))
-    for attempt in _candidates(operator, constraints):
-        if attempt is not None and attempt.proof.kkt.worst <= best.proof.kkt.worst:
-            best = attempt
-        if best.proof.optimal:
-            break
-    return best
+def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
+    """The multipliers found by elimination, or 0 where there are none, and the evidence for them.
 
-
-def _candidates(operator: GramOperator, constraints: Constraints) -> Iterator[Candidate | None]:
-    """Candidates, cheapest first; what K has too few digits for goes through the factor of X alone."""
+    What K has too few digits for is solved through the factor of X instead.
+    """
     if isinstance(operator, FactorOperator):
-        yield factored_candidate(operator, constraints)
-        return
-    for method in (multipliers, reduced_multipliers):
-        dual = method(operator, constraints)
-        yield None if dual is None else candidate(operator, constraints, dual)
-        if operator.is_regular:
-            return
+        found = factored_multipliers(operator, constraints)
+        if found is not None:
+            return found
+    else:
+        dual = multipliers(operator, constraints)
+        if dual is not None:
+            return dual, evidence(operator, constraints, dual)
+    nothing = np.zeros(operator.n_samples)
+    return nothing, evidence(operator, constraints, nothing)
 
 
 def _record(
@@ -97,13 +96,12 @@ def _record(
     status: Optimality,
     message: str,
     met: Constraints,
-    point: Candidate,
+    dual: Array,
+    proof: Evidence,
     rows: tuple[int, ...] = (),
 ) -> MinimumNorm:
     """Build the record; β is set to the constraints that are `met`, except where nothing was proven."""
-    dual, primal, proof = point
-    if status is not Optimality.BUDGET:
-        primal = met.nearest(primal, dual)
+    primal = proof.primal if status is Optimality.BUDGET else met.nearest(proof.primal, dual)
     gauge = problem.operator.project(dual)
     return MinimumNorm(
         problem=problem,
@@ -139,14 +137,15 @@ def _budget(proof: Evidence) -> str:
     return residual + "above 1e-9 and above the rounding level of the Gram matrix."
 
 
-def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float) -> str:
+def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float, demanded: float) -> str:
     zero = [i for i in rows if problem.operator.diagonal[i] == 0.0]
     if zero:
         reason = f"{_listed(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
     else:
         reason = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
+    short = f" of norm below {demanded:.2g}" if np.isfinite(demanded) else ""
     return (
-        f"no weights {demand} on all samples at once: {reason}; every least-squares compromise violates "
+        f"no weights{short} {demand} on all samples at once: {reason}; every least-squares compromise violates "
         f"{_listed(problem, rows)} (by up to {largest:.3g} in label units), and the one of least norm is returned."
     )
 

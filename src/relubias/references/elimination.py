@@ -50,50 +50,32 @@ class _Blocks:
         return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], self.schur[np.ix_(rows, rows)])
 
 
-def row_units(operator: GramOperator) -> Array:
-    """Powers of two near ‖x_i‖: dividing by them is exact, and makes solvers blind to the units of each row."""
-    return np.exp2(np.round(np.log2(np.sqrt(np.where(operator.diagonal > 0, operator.diagonal, 1.0)))))
-
-
-def multipliers(
-    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
-) -> Array | None:
+def multipliers(operator: GramOperator, constraints: Constraints) -> Array | None:
     """Return multipliers a, shape (n,), with a_N ≤ 0 exactly.
 
-    They are those of the minimum-norm weights where K is regular enough, and a candidate to be judged by its
-    residuals in any case. None where the inequalities contradict the equalities, as it seems.
-
-    Parameters
-    ----------
-    operator : GramOperator
-    constraints : Constraints
-    binding : ndarray of bool, shape (n,), optional
-        The inequalities that hold with equality, where they are known already.
+    They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
+    judged by its residuals in any case. None where the inequalities seem to contradict the equalities.
     """
-    units = row_units(operator)
+    units = operator.units
     targets = np.where(constraints.equal, constraints.targets / units, 0.0)
     largest = float(np.abs(targets).max())
     if largest == 0.0:
         return np.zeros(operator.n_samples)
     scale = float(np.exp2(np.round(np.log2(largest))))
-    targets /= scale
+    targets = targets / scale
     blocks = _eliminate(operator, constraints.equal, units)
-    passive = _passive(blocks, targets) if binding is None else binding[blocks.signed]
-    if passive is None:
+    half_target = blocks.factor.half_solve(targets[blocks.equal])
+    program = non_negative_minimum(blocks.schur, half_target @ blocks.half)
+    if not program.bounded:
         return None
-    scaled = _refined(operator, blocks.support(passive), targets, units)
-    return np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units)
-
-
-def _passive(blocks: _Blocks, targets: Array) -> NDArray[np.bool_] | None:
-    """Where b > 0, by block pivoting; None where the program has no solution."""
-    start = blocks.factor.half_solve(targets[blocks.equal])
-    reach = start @ blocks.half
-    # A sum that cancels to rounding is zero: with singular S, rounding alone would contradict the inequalities.
-    rounding = 4 * EPS * np.sqrt(len(start)) * np.linalg.norm(start) * np.linalg.norm(blocks.half, axis=0)
-    reach[np.abs(reach) <= rounding] = 0.0
-    program = non_negative_minimum(blocks.schur, reach)
-    return program.passive if program.bounded else None
+    start = np.zeros(operator.n_samples)
+    support = blocks.support(program.passive)
+    if len(support.signed) < np.count_nonzero(program.passive):
+        # Dependent rows share the load in more than one way; keep the one that has the right signs.
+        start[blocks.signed] = -program.solution
+        start[blocks.equal] = blocks.factor.half_solve_transposed(half_target + blocks.half @ program.solution)
+    scaled = _refined(operator, support, targets, units, start)
+    return np.asarray(np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units))
 
 
 def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
@@ -105,28 +87,35 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     schur = operator.block(second) / units[second] / units[second][:, None]
     schur -= half.T @ half
     # A row whose remainder is rounding lies in the span of P: its β is already decided.
-    undecided = np.flatnonzero(np.diagonal(schur) > operator.n_samples * EPS)
+    undecided = np.flatnonzero(np.diagonal(schur) > (operator.n_samples + 16) * EPS)
     if len(undecided) < len(second):
         second, half, schur = second[undecided], half[:, undecided], schur[np.ix_(undecided, undecided)]
     return _Blocks(first, second, factor, half, schur)
 
 
-def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array) -> Array:
-    """Solve K_FF a_F = t_F on F = (equal, signed) by refinement from a = 0; return a, shape (n,)."""
+def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array, start: Array) -> Array:
+    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit; return a, shape (n,)."""
     inner = cholesky(blocks.schur)
     support = np.concatenate([blocks.equal, blocks.signed])
-    current = np.zeros(operator.n_samples, dtype=np.longdouble)
-    best, smallest, rest = current, np.inf, targets[support]
+
+    def residual(values: NDArray[np.longdouble]) -> Array:
+        image = operator.wide_matvec(values / units) / units
+        return np.asarray((targets - image)[support], dtype=np.float64)
+
+    current = start.astype(np.longdouble)
+    rest = residual(current) if np.any(start) else targets[support]
+    best, smallest = current, float(np.max(np.abs(rest), initial=0.0))
     for _ in range(REFINEMENTS):
         first = blocks.factor.half_solve(rest[: len(blocks.equal)])
         second = inner.solve(rest[len(blocks.equal) :] - first @ blocks.half)
         first = blocks.factor.half_solve_transposed(first - blocks.half @ second)
+        current = current.copy()
         current[support] += np.concatenate([first, second])
-        rest = np.asarray(targets - operator.wide_matvec(current / units) / units, dtype=np.float64)[support]
+        rest = residual(current)
         size = float(np.max(np.abs(rest), initial=0.0))
         if not size < smallest / 2:
             break
-        best, smallest = current.copy(), size
+        best, smallest = current, size
         if size <= EPS:
             break
     return np.asarray(best, dtype=np.float64)

@@ -4,6 +4,11 @@ With K = L Lᵀ and u = Lᵀa the coordinates of the weights, on F = P ∪ {bind
 
     min ‖u‖  s.t.  L_F u = t_F:      L_Fᵀ = Q R,    u = Q R⁻ᵀ t_F,    a_F = R⁻¹ R⁻ᵀ t_F.
 
+The binding ones come from a least-distance problem: with L_Pᵀ = Q R on independent rows, u = u₀ + Z v splits into
+the least norm for the equalities and an orthonormal basis Z of what they leave free,
+
+    min ‖v‖   s.t.   −L_N Z v ≥ L_N u₀.
+
 u and β = L u have the digits of X. The multipliers a can be so large that K a says nothing in float64; they serve
 for their signs and for the lower bound t_Pᵀa_P − ½‖Lᵀa‖² only, where their size is harmless. What rounding of X
 explains of β is e_i = ε √K_ii ‖u‖.
@@ -15,29 +20,28 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from relubias.linalg.block_pivoting import least_distance
 from relubias.linalg.factor import EPS
 from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
-from relubias.references.conditions import Candidate, Constraints, evidence
-from relubias.references.elimination import row_units
-from relubias.references.reduction import binding_inequalities
+from relubias.references.conditions import Constraints, Evidence, evidence
 
 
-def factored_candidate(operator: FactorOperator, constraints: Constraints) -> Candidate | None:
+def factored_multipliers(operator: FactorOperator, constraints: Constraints) -> tuple[Array, Evidence] | None:
     """Solve through the factor; None where the inequalities contradict the equalities."""
-    binding = binding_inequalities(operator, constraints)
+    binding = _binding(operator, constraints)
     if binding is None:
         return None
     dual, weights = _least_norm(operator, constraints, constraints.equal | binding)
     dual = np.where(constraints.equal, dual, np.minimum(dual, 0.0))
     primal = operator.factor @ weights
     proof = evidence(operator, constraints, dual, primal=primal, norm=float(np.linalg.norm(weights)))
-    return Candidate(dual, primal, proof)
+    return dual, proof
 
 
 def _least_norm(operator: FactorOperator, constraints: Constraints, fixed: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Multipliers and weight coordinates of min ‖u‖ with L u = t on the rows `fixed` that are independent."""
-    units = row_units(operator)
+    units = operator.units
     members = np.flatnonzero(fixed)
     rows = operator.factor[members] / units[members, None]
     targets = np.where(constraints.equal, constraints.targets, 0.0)[members] / units[members]
@@ -52,3 +56,25 @@ def _least_norm(operator: FactorOperator, constraints: Constraints, fixed: NDArr
     dual = np.zeros(operator.n_samples)
     dual[members[kept]] = scipy.linalg.solve_triangular(triangle, inner) / units[members[kept]]
     return dual, orthogonal[:, :rank] @ inner
+
+
+def _binding(operator: FactorOperator, constraints: Constraints) -> NDArray[np.bool_] | None:
+    """Return which inequalities hold with equality, shape (n,); None where they contradict the equalities."""
+    units = operator.units
+    rows = operator.factor / units[:, None]
+    equal, others = np.flatnonzero(constraints.equal), np.flatnonzero(~constraints.equal)
+    orthogonal, triangle, pivots = scipy.linalg.qr(rows[equal].T, pivoting=True)
+    diagonal = np.abs(np.diagonal(triangle))
+    rank = int(np.count_nonzero(diagonal > max(rows.shape) * EPS * np.max(diagonal, initial=0.0)))
+    demands = (constraints.targets / units)[equal][pivots[:rank]]
+    start = orthogonal[:, :rank] @ scipy.linalg.solve_triangular(triangle[:rank, :rank], demands, trans=1)
+    factor, target = -rows[others] @ orthogonal[:, rank:], rows[others] @ start
+    # Rows that the equalities decide leave only rounding behind.
+    factor[np.linalg.norm(factor, axis=1) <= max(rows.shape) * EPS] = 0.0
+    target[np.abs(target) <= max(rows.shape) * EPS * float(np.linalg.norm(start))] = 0.0
+    solution, bounded = least_distance(factor, target)
+    if solution is None or not bounded:
+        return None
+    binding = np.zeros(operator.n_samples, dtype=bool)
+    binding[others[solution > 0]] = True
+    return binding

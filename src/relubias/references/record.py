@@ -64,7 +64,8 @@ class MinimumNorm:
         Among which solutions the norm is least: ``"global"`` or ``"linear"``.
     status : Optimality
         ``optimal``: the residuals in `kkt` are at most 1e-9, or at the rounding level of K, and then `message` says
-        so. ``infeasible``: no weights meet the conditions. ``budget``: neither could be proven.
+        so. ``infeasible``: no weights meet the conditions, or K has not the digits to tell: then it is proven that
+        such weights are more than ten times as long as the compromise. ``budget``: neither could be proven.
     message : str
         One sentence.
     state : State
