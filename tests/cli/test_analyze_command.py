@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import relubias
 from relubias.cli import options
 from relubias.cli.main import main
 
-FILES = {"report.json", "report.txt", "figure.png", "figure.pdf", "analysis.npz"}
+REPORT = {"report.json", "report.txt", "figure.png", "figure.pdf", "analysis.npz"}
+TRAJECTORY = {"trajectory.png", "trajectory.pdf", "trajectory.parquet", "trajectory_neurons.parquet"}
+FILES = REPORT | TRAJECTORY
 
 
 def write_table(path: Path, n: int = 12, d: int = 60, labels: Any = None) -> Path:
@@ -115,6 +118,67 @@ def test_output_has_all_files_and_they_agree(table: Path, tmp_path: Path, capsys
     assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_recording_changes_nothing_in_the_answer(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answer(capsys, table) == answer(capsys, table, "--output", tmp_path / "out")
+
+
+def test_chosen_steps_are_recorded(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert main(["analyze", str(table), "--output", str(folder), "--record", "0,3,1e1"]) == 0
+    assert sorted(set(pd.read_parquet(folder / "trajectory.parquet")["step"])) == [0, 3, 10]
+    assert list(pd.read_parquet(folder / "trajectory_neurons.parquet")["step"]) == [0, 3, 10]
+
+
+def test_a_trajectory_of_an_earlier_analysis_is_not_left_beside_a_new_one(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert main(["analyze", str(table), "--output", str(folder)]) == 0
+    assert main(["analyze", str(table), "--output", str(folder), "--record", "none"]) == 0
+    assert {path.name for path in folder.iterdir()} == REPORT
+
+
+def test_many_samples_are_recorded_only_where_that_is_asked_for(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relubias.cli.analyze.RECORDED", 11)
+    assert main(["analyze", str(table), "--output", str(tmp_path / "one")]) == 0
+    assert {path.name for path in (tmp_path / "one").iterdir()} == REPORT
+    assert main(["analyze", str(table), "--output", str(tmp_path / "two"), "--record", "log"]) == 0
+    assert {path.name for path in (tmp_path / "two").iterdir()} == FILES
+
+
+def test_recorded_steps_are_read() -> None:
+    assert [options.record(text) for text in (None, "none", "log")] == [None, None, "log"]
+    assert options.record("1,10, 1e3") == [1, 10, 1000]
+
+
+def test_a_disjoint_start_with_its_depth(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--network pair --start disjoint --depth 0.5 --scale 0.1 --until 0"
+    values = answer(capsys, table, *words.split())
+    problem, network = relubias.read(table, target="y"), relubias.Network.pair()
+    start = relubias.starts.disjoint(problem, network, scale=0.1, depth=0.5)
+    assert values["start"]["norm"] == start.norm
+    assert values["start"]["active"] == [6, 6]
+
+
+def test_labels_of_their_own_file_are_passed_on_only_where_there_are_any(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def reader(path: Path, **given: Any) -> relubias.Problem:
+        seen.append(given)
+        return relubias.read(table, target="y")
+
+    monkeypatch.setattr("relubias.files.read", reader)
+    labels = tmp_path / "labels.csv"
+    assert main(["analyze", "features.npy", "--until", "1"]) == 0
+    assert main(["analyze", "features.npy", "--until", "1", "--labels", str(labels)]) == 0
+    assert "labels" not in seen[0]
+    assert seen[1] == seen[0] | {"labels": labels}
+
+
 def test_output_into_an_existing_folder_leaves_other_files_alone(table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "report"
     folder.mkdir()
@@ -161,7 +225,16 @@ def test_a_bad_table_is_one_sentence(kind: str, tmp_path: Path, capsys: pytest.C
         ("--budget 0", "budget=0"),
         ("--scale -1", "scale must be a positive finite number"),
         ("--scale much", "--scale"),
-        ("--start zero", "all-active, gaussian"),
+        ("--start zero", "all-active, gaussian, disjoint"),
+        ("--depth 1", "add --start disjoint"),
+        ("--depth 1 --start gaussian", "add --start disjoint"),
+        ("--depth -1 --start disjoint --network pair", "depth must be a finite number ≥ 0"),
+        ("--start disjoint", "no negative neuron"),
+        ("--record often", "log, none, or a list of steps"),
+        ("--record 1,2.5", "log, none, or a list of steps"),
+        ("--record 1,inf", "log, none, or a list of steps"),
+        ("--record -1,2", "steps are whole numbers from 0"),
+        ("--record 5,50 --until 10", "until=10"),
         ("--rng 3", "add --start gaussian"),
         ("--rng 3 --start all-active", "add --start gaussian"),
         ("--rng -3 --start gaussian", "non-negative"),
@@ -180,6 +253,10 @@ def test_a_bad_option_is_one_sentence(
     assert not folder.exists()
 
 
+def test_recorded_steps_need_a_place_to_go(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "add --output DIR" in refusal(capsys, "analyze", table, "--record", "log")
+
+
 def test_missing_files_and_folders_for_files_are_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,7 +270,7 @@ def test_missing_files_and_folders_for_files_are_one_sentence(
 def test_a_file_in_the_way_of_the_output_is_told_before_anything_is_read(
     where: str, table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relubias.cli.options.problem", lambda *_: pytest.fail("the file was read"))
+    monkeypatch.setattr("relubias.cli.options.problem", lambda *_, **__: pytest.fail("the file was read"))
     before = table.read_bytes()
     assert "is a file, not a folder" in refusal(capsys, "analyze", table, "--output", table.parent / where)
     assert table.read_bytes() == before
@@ -314,7 +391,7 @@ sys.exit(main(sys.argv[1:]))
 def test_ctrl_c_while_reading_is_one_sentence(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def impatient(*_: object) -> None:
+    def impatient(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("relubias.cli.options.problem", impatient)

@@ -47,7 +47,7 @@ def test_a_pair_that_does_not_decouple_names_the_samples() -> None:
     assert len(wrong) == 4
     names = [f"row {i + 1}" for i in wrong]
     assert (
-        "The two neurons did not decouple: at the end there are 4 samples active in a neuron of the other sign or "
+        "The two neurons did not decouple; at the end: 4 samples active in a neuron of the other sign or "
         f"with label 0 ({', '.join(names[:3])} and {names[3]})." in said(analysis)
     )
 

@@ -110,16 +110,15 @@ def draw_primal(axes: Axes, run: Run, trajectory: Trajectory, neuron: int) -> No
 def _draw_lines(axes: Axes, times: NDArray[np.int64], beta: Array, sign: int) -> None:
     """Draw lines that are solid above 0 and dashed below: drawn twice, and cut off at 0 once from either side."""
     from matplotlib.collections import LineCollection
-    from matplotlib.patches import Rectangle
+    from matplotlib.transforms import Bbox, TransformedBbox
 
     low, high = axes.get_ylim()
     lines = [np.column_stack([times.astype(np.float64), column]) for column in beta.T]
     width = float(np.clip(30.0 / len(lines), 0.4, 1.1))
-    for edge, dashes, thickness in ((high, "-", width), (low, (0, (3, 2)), 0.7 * width)):
-        half = Rectangle((0.0, 0.0), 1.0, edge, transform=axes.get_yaxis_transform())
+    for bottom, top, dashes, thickness in ((0.0, high, "-", width), (low, 0.0, (0, (3, 2)), 0.7 * width)):
         drawn = LineCollection(lines, colors=COLOURS[sign], linewidths=thickness, linestyles=[dashes], zorder=2)
         axes.add_collection(drawn, autolim=False)
-        drawn.set_clip_path(half)
+        drawn.set_clip_box(TransformedBbox(Bbox([[0.0, bottom], [1.0, top]]), axes.get_yaxis_transform()))
 
 
 def draw_pattern(axes: Axes, run: Run, trajectory: Trajectory, neuron: int) -> None:

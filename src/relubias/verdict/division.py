@@ -116,7 +116,7 @@ def _decoupling(run: Run) -> list[str]:
     if np.any(missing):
         some = count(int(missing.sum()), "sample")
         faults.append(f"{some} inactive in the neuron of the sign of the label ({samples(run.problem, missing)})")
-    return [f"the two neurons did not decouple: at the end there are {' and '.join(faults)}"]
+    return [f"the two neurons did not decouple; at the end: {' and '.join(faults)}"]
 
 
 def _partition(run: Run) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relubias.problem import TRUSTED_CONDITION
 from relubias.theory.regime import Membership
 from relubias.verdict.parts import Parts
 
@@ -36,6 +37,6 @@ def precision(parts: Parts) -> list[str]:
     if not shift:
         return []
     text = f"K has condition number {facts.condition:.2g}, so that {digits}; {shift}"
-    if problem.features is None:
+    if facts.condition > TRUSTED_CONDITION:  # here a factor would have taken the place of K, had there been features
         text += "; the features themselves (Problem.from_features) would carry about twice as many digits as K alone"
     return [text]
