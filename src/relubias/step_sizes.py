@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.problem import Problem
@@ -23,7 +24,8 @@ def largest_curvature(problem: Problem, network: Network) -> float:
 def stable(problem: Problem, network: Network, fraction: float = 0.5) -> float:
     """Return fraction · 2/λ_max(H) for the worst pattern of this network.
 
-    ``fraction=0.5`` is the default step of training, 1/λ_max(H); up to 1 no pattern is unstable.
+    ``fraction=0.5`` is the default step of training, 1/λ_max(H); below 1 every pattern is stable, and at 1 the
+    stiffest one oscillates for ever.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def checked(step_size: float) -> float:
 
 
 def _positive(value: float, what: str) -> float:
-    number = float(value)
+    number = float(value) if is_number(value) else math.nan
     if not (math.isfinite(number) and number > 0):
         raise ArgumentError(f"{what} must be a positive finite number; it is {value!r}.")
     return number

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from helpers import random_problem
+from helpers import gram_descent, random_problem
 
 from relubias import starts
 from relubias.dynamics.descent import gradient_descent
+from relubias.errors import StartError
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.status import Status
@@ -46,3 +47,30 @@ def test_a_fixed_point_of_the_rounded_recursion_is_no_cycle() -> None:
     run = gradient_descent(problem, ONE, starts.all_active(problem, ONE, scale=0.1), step_size=1.0)
     assert run.status is Status.CERTIFIED
     assert run.cycle is None
+
+
+def test_turns_of_a_cycle_that_are_not_stepped_are_counted() -> None:
+    """A cycle with changes of pattern, followed far with and without skipping its turns."""
+    found = 0
+    for seed in range(40):
+        problem = random_problem(6, 3, seed)
+        try:
+            start = starts.gaussian(problem, ONE, rng=seed, scale=1.0)
+        except StartError:
+            continue
+        run = gradient_descent(problem, ONE, start, budget=3e4)
+        if run.cycle is None or run.pattern_changes == 0:
+            continue
+        found += 1
+        until = run.steps + 7 * run.cycle.period + 3
+        far = gradient_descent(problem, ONE, start, until=until)
+        primal, changes = gram_descent(problem.gram, problem.labels, start.primal[0].copy(), run.step_size, until)
+        assert far.pattern_changes == len(changes)
+        assert far.last_change.max() == (changes[-1] if changes else 0)
+        assert np.abs(far.state.primal[0] - primal).max() < 1e-9
+        longer = gradient_descent(problem, ONE, start, until=until + 10**6 * run.cycle.period)
+        assert np.array_equal(longer.state.primal, far.state.primal)
+        assert longer.pattern_changes - far.pattern_changes == 10**6 * (
+            gradient_descent(problem, ONE, start, until=until + run.cycle.period).pattern_changes - far.pattern_changes
+        )
+    assert found >= 3

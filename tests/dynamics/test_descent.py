@@ -168,7 +168,7 @@ def test_two_pieces_with_leaps_equal_one_to_rounding(first: int, second: int, se
 
 
 def test_a_continued_run_reaches_the_limit_of_a_direct_one() -> None:
-    problem = ill_conditioned()
+    problem = ill_conditioned(condition=1e6, seed=1)
     start = start_of(problem)
     direct = gradient_descent(problem, ONE, start)
     pieces = gradient_descent(problem, ONE, start, until=1000).continue_()
@@ -277,7 +277,7 @@ def test_growth_without_bound_is_diverged_with_a_safe_step() -> None:
 
 
 def test_the_budget_keeps_what_was_computed_and_can_be_extended() -> None:
-    problem = ill_conditioned()
+    problem = ill_conditioned(condition=1e6, seed=1)
     start = start_of(problem)
     run = gradient_descent(problem, ONE, start, budget=50)
     assert run.status is Status.BUDGET
@@ -377,3 +377,90 @@ def test_a_run_cannot_go_back() -> None:
     run = gradient_descent(problem, ONE, start_of(problem), until=10)
     with pytest.raises(ArgumentError, match="cannot go back"):
         run.continue_(until=5)
+
+
+def test_a_second_continuation_is_allowed_as_much_as_the_first() -> None:
+    problem = random_problem(100, 40, seed=0)
+    run = gradient_descent(problem, ONE, start_of(problem), budget=100)
+    costs = [run.cost]
+    for _ in range(3):
+        run = run.continue_()
+        costs.append(run.cost)
+    assert np.diff(costs) == pytest.approx([100, 100, 100], abs=2)
+
+
+def test_a_limit_can_be_continued_to_a_step_and_recorded() -> None:
+    problem = random_problem(20, 60, seed=0)
+    start = start_of(problem)
+    limit = gradient_descent(problem, ONE, start).require_limit()
+    later = limit.continue_(until=limit.steps + 500, record=[limit.steps + 10])
+    direct = gradient_descent(problem, ONE, start, until=limit.steps + 500)
+    assert later.status is Status.REACHED
+    assert_close(later.state.primal, direct.state.primal, relative=1e-10)
+    assert later.trajectory is not None
+    assert list(later.trajectory.times) == [limit.steps + 10]
+    assert limit.continue_().status is limit.status
+
+
+def test_other_activations_are_refused() -> None:
+    from relubias.activations import Activation
+
+    problem = random_problem(5, 10, seed=0)
+    network = Network((1,), Activation("abs", np.abs))
+    start = State.from_dual(problem, network, np.ones(5))
+    with pytest.raises(ArgumentError, match="built for the ReLU"):
+        gradient_descent(problem, network, start)
+
+
+def test_numbers_of_other_types_are_taken_and_words_refused() -> None:
+    problem = random_problem(5, 10, seed=0)
+    start = start_of(problem)
+    run = gradient_descent(problem, ONE, start, until=10.0)  # type: ignore[arg-type]
+    assert run.steps == 10
+    assert isinstance(run.steps, int)
+    wrong: list[dict[str, Any]]
+    wrong = [{"until": "10"}, {"until": True}, {"step_size": "abc"}, {"budget": "all"}, {"record": 5}]
+    for options in wrong:
+        with pytest.raises(ArgumentError):
+            gradient_descent(problem, ONE, start, **options)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_cannot_be_interpolated_is_fitted_by_least_squares(seed: int) -> None:
+    """Three samples of one positive feature: K has rank 1 and the labels contradict each other."""
+    rng = np.random.default_rng(seed)
+    features, labels = np.round(rng.uniform(0.5, 3, (3, 1)), 1), np.round(rng.uniform(1, 5, 3), 1)
+    problem = Problem.from_features(features, labels)
+    run = gradient_descent(problem, ONE, start_of(problem), budget=1e6).require_limit()
+    expected = features @ (features.T @ labels) / (features.T @ features)
+    assert_close(run.state.predictions, expected.ravel(), relative=1e-9)
+
+
+def test_the_edge_of_stability_is_never_certified() -> None:
+    for seed in range(30):
+        problem = random_problem(5, 20, seed)
+        edge = step_sizes.stable(problem, ONE, fraction=1.0)
+        positive = Problem.from_features(problem.features, np.abs(problem.labels))
+        run = gradient_descent(positive, ONE, start_of(positive), step_size=edge, budget=2e4)
+        everything = bool(np.all(run.state.pattern))
+        assert not (run.at_limit and everything), "the stiffest mode oscillates for ever"
+
+
+def test_a_signal_leaves_a_state_that_the_run_really_had() -> None:
+    """SIGINT while the compiled loop runs is held until its chunk is complete."""
+    import os
+    import signal
+    import threading
+
+    problem = random_problem(100, 40, seed=0)
+    start = start_of(problem)
+    gradient_descent(problem, ONE, start, until=10)
+    for delay in (0.05, 0.08, 0.13):
+        timer = threading.Timer(delay, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        run = gradient_descent(problem, ONE, start, until=10**7)
+        timer.join()
+        assert run.status is Status.INTERRUPTED
+        again = gradient_descent(problem, ONE, start, until=run.steps)
+        assert np.array_equal(again.state.primal, run.state.primal)
+        assert again.pattern_changes == run.pattern_changes

@@ -88,9 +88,7 @@ def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:
     if iterate.operator.factor is not None:
         # H⁺r itself has too many digits to be told apart; the modes have what counts, its image.
         blurred = modes.blur / root * lost + len(modes.union) * EPS * float(np.linalg.norm(iterate.residual))
-        distance = float(
-            np.linalg.norm(leap.coefficients / np.sqrt(values)) * (1 + modes.blur / root) + blurred / root
-        )
+        distance = float(np.linalg.norm(leap.coefficients / np.sqrt(values)) * (1 + modes.blur / root) + blurred / root)
         primal, margin = leap.primal_at(INFINITY), leap.margin(INFINITY)
         return PatternLimit(
             primal, leap.dual_at(INFINITY), distance, margin, _frozen(iterate, primal, distance, margin)
@@ -151,6 +149,13 @@ def _limit(
     roots = np.sqrt(operator.diagonal)
     margin = roots * left / np.sqrt(smallest) + rounding + EPS * np.abs(primal)
     return PatternLimit(primal, dual, distance, margin, _frozen(iterate, primal, distance, margin))
+
+
+def agrees(limit: PatternLimit, active: NDArray[np.bool_], at_rest: NDArray[np.intp]) -> bool:
+    """Whether the signs of the limit are those of the pattern beyond rounding, entries at rest left aside."""
+    certain = np.where(active, limit.primal > limit.margin, limit.primal <= -limit.margin)
+    certain.ravel()[at_rest] = True
+    return bool(certain.all())
 
 
 def _frozen(iterate: Iterate, primal: Array, distance: float, margin: Array) -> NDArray[np.bool_]:

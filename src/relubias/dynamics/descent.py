@@ -9,11 +9,12 @@ run in n-vectors (:mod:`~relubias.dynamics.stepping`), leapt over where the patt
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relubias import step_sizes
+from relubias.activations import RELU
+from relubias.arguments import is_number, is_whole
 from relubias.dynamics.loop import Loop
 from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.stepping import Iterate
@@ -93,8 +94,13 @@ def gradient_descent(
         raise ArgumentError(
             "the start belongs to another problem or network; make one with relubias.starts for this one."
         )
+    if network.activation is not RELU:
+        raise ArgumentError(
+            f"gradient descent is built for the ReLU, not for activation {network.activation.name!r}; "
+            'use Network(..., activation="relu").'
+        )
     eta = step_sizes.stable(problem, network) if step_size is None else step_sizes.checked(step_size)
-    _check_until(until)
+    until = _checked_until(until)
     loop = Loop(
         start,
         Iterate.begin(start, eta),
@@ -116,9 +122,9 @@ def continue_run(
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Go on from where a run of gradient descent stopped; see :meth:`relubias.dynamics.run.Run.continue_`."""
-    _check_until(until)
-    if run.resume is None or run.at_limit:
-        return run
+    until = _checked_until(until)
+    if run.resume is None:
+        raise ArgumentError("this run was not made by gradient descent, so it cannot be continued.")
     if until is not None and until < run.steps:
         raise ArgumentError(
             f"until={until} lies before the {run.steps} steps that this run has taken; it cannot go back."
@@ -129,7 +135,7 @@ def continue_run(
         run.start,
         iterate,
         until=until,
-        budget=run.cost + (run.budget if budget is None else _checked_budget(budget)),
+        budget=run.budget if budget is None else _checked_budget(budget),
         recorder=Recorder([time for time in wanted_times(record, until) if time > run.steps]),
         endless=until is None and isinstance(record, str),
         progress=progress,
@@ -138,12 +144,15 @@ def continue_run(
     return replace(further, trajectory=joined(run.trajectory, further.trajectory))
 
 
-def _check_until(until: int | None) -> None:
-    if until is not None and not (0 <= until <= LONGEST and int(until) == until):
+def _checked_until(until: int | None) -> int | None:
+    if until is None:
+        return None
+    if not (is_whole(until) and 0 <= until <= LONGEST):
         raise ArgumentError(f"until={until!r} must be a whole number of steps from 0 to 1e18, or None for the limit.")
+    return int(until)
 
 
 def _checked_budget(budget: float) -> float:
-    if not (budget > 0 and not math.isnan(budget)):
+    if not (is_number(budget) and budget > 0):
         raise ArgumentError(f"budget={budget!r} must be a positive number of plain-step equivalents.")
     return float(budget)

@@ -78,6 +78,16 @@ def same_bits(one: Array, other: Array) -> bool:
 
 
 @compiled
+def misfit(primal: Array, signs: Array, labels: Array, sample: int) -> float:
+    """The residual r_i of one sample."""
+    value = -labels[sample]
+    for k in range(primal.shape[0]):
+        if primal[k, sample] > 0.0:
+            value += signs[k] * primal[k, sample]
+    return float(value)
+
+
+@compiled
 def advance(
     gram: Array,
     factor: Array,
@@ -119,11 +129,7 @@ def advance(
     done, n_events, n_changes, flops = 0, 0, 0, 0.0
     while done < max_steps:
         for i in range(n):
-            value = -labels[i]
-            for k in range(n_neurons):
-                if primal[k, i] > 0.0:
-                    value += signs[k] * primal[k, i]
-            residual[i] = value
+            residual[i] = misfit(primal, signs, labels, i)
         n_active = 0
         for k in range(n_neurons):
             n_columns = 0
@@ -152,7 +158,9 @@ def advance(
         for k in range(n_neurons):
             for i in range(n):
                 value = primal[k, i]
-                if logged[k, i] * value < -zero[i]:
+                if (value > 0.0) != (logged[k, i] > 0) and (
+                    abs(value) > zero[i] or abs(misfit(primal, signs, labels, i)) > 4.0 * zero[i]
+                ):
                     logged[k, i] = -logged[k, i]
                     last_change[k, i] = time + done
                     events[n_events, 0] = time + done

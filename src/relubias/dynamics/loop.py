@@ -16,6 +16,7 @@ import scipy.linalg
 from relubias.dynamics import certificates
 from relubias.dynamics.cycles import RESTING, cycle_of
 from relubias.dynamics.endings import Ending, Endings
+from relubias.dynamics.interrupts import undisturbed
 from relubias.dynamics.leaping import INFINITY, Leap
 from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.stepping import Iterate
@@ -41,7 +42,7 @@ class Loop:
     until : int or None
         Step at which to stop; None for the limit.
     budget : float
-        Plain-step equivalents, those that the iterate has used already included.
+        Plain-step equivalents, beyond those that the iterate has used already.
     recorder : Recorder
     endless : bool
         Whether the recorded steps have no end of their own, so that they stop where nothing moves any more.
@@ -64,6 +65,7 @@ class Loop:
         self.ends = Endings(start.problem, start.network, iterate)
         n, m = float(start.problem.n_samples), start.network.n_neurons
         self.unit = iterate.step_flops
+        self.allowed = budget * self.unit + iterate.flops
         self.certificate_flops = n**3 / 3 + 16 * m * n**2 + _CERTIFICATE_OVERHEAD
         self.leap_flops = (9 + 2 * m) * n**3 + _LEAP_OVERHEAD
 
@@ -71,7 +73,8 @@ class Loop:
         """Go on until something ends it; an interrupt from the keyboard does."""
         try:
             while True:
-                end = self._turn()
+                with undisturbed():
+                    end = self._turn()
                 if end is not None:
                     return end
                 self._report()
@@ -82,7 +85,7 @@ class Loop:
         if self.progress is not None:
             it = self.iterate
             loss = 0.5 * float(np.sum(np.square(it.residual)))
-            self.progress(Progress(it.steps, it.changes, loss, it.flops / self.unit, self.budget))
+            self.progress(Progress(it.steps, it.changes, loss, it.flops / self.unit, self.allowed / self.unit))
 
     def _turn(self) -> Ending | None:
         """Do one chunk of plain steps, and a certificate or a leap where the cost rule says so."""
@@ -93,7 +96,7 @@ class Loop:
             self.recorder.keep(time, it.primal, it.dual)
         if until is not None and it.steps >= until:
             return self.ends.reached()
-        left = self.budget * self.unit - it.flops
+        left = self.allowed - it.flops
         if left <= 0 or it.steps >= LONGEST:
             return self.ends.spent(self.budget)
         most = min(max(1, math.ceil(min(left, CHUNK_FLOPS) / self.unit)), self._next_stop() - it.steps)
@@ -129,6 +132,8 @@ class Loop:
         it = self.iterate
         it.flops += self.leap_flops
         it.quiet = 0.0
+        if not it.pattern.any():
+            return None  # the next step finds that nothing is active
         leap = Leap.of(it)
         if not leap.stable:
             return None
@@ -136,13 +141,15 @@ class Loop:
         ahead = outlook.quiet_until
         if ahead == INFINITY:
             limit = certificates.limit_by_modes(it, leap)
-            self._record_approach(leap)
-            return self.ends.at_limit(limit.primal, limit.dual, tuple(map(int, outlook.at_rest)))
+            if certificates.agrees(limit, leap.active, outlook.at_rest):
+                self._record_approach(leap)
+                return self.ends.at_limit(limit.primal, limit.dual, tuple(map(int, outlook.at_rest)))
+            # The refined limit is on the other side of zero, or too near: go as far as that cannot matter.
+            ahead = leap.search(self._settling_time(leap)).quiet_until
         if ahead > 0:
             self._record_leap(leap, it.steps + ahead)
             it.move_to(leap.primal_at(ahead), leap.dual_at(ahead), int(ahead))
-            return None
-        return self._settled(leap) if self.until is None else None
+        return self._settled(leap) if self.until is None and ahead < 1.0 else None
 
     def _settled(self, leap: Leap) -> Ending | None:
         """The search can exclude nothing: perhaps because nothing moves any more."""
@@ -155,6 +162,12 @@ class Loop:
             return self.ends.converged(limit)
         return None
 
+    @staticmethod
+    def _settling_time(leap: Leap) -> int:
+        """Steps after which every mode has decayed to nothing."""
+        slowest = float(np.max(np.abs(1.0 - leap.step_size * leap.modes.values), initial=0.0))
+        return math.ceil(_DECAYED / -math.log(slowest)) if slowest > 0 else 1
+
     def _record_leap(self, leap: Leap, last: float) -> None:
         """Record the wanted steps up to `last` in closed form."""
         for time in self.recorder.due(last):
@@ -163,26 +176,23 @@ class Loop:
 
     def _record_approach(self, leap: Leap) -> None:
         """The pattern is settled: record the way to its limit, where it has no end of its own until it is there."""
-        last = INFINITY
-        if self.endless:
-            rates = np.abs(1.0 - leap.step_size * leap.modes.values)
-            slowest = float(np.max(rates, initial=0.0))
-            last = self.iterate.steps + (_DECAYED / -math.log(slowest) if slowest > 0 else 1.0)
-        self._record_leap(leap, last)
+        self._record_leap(leap, self.iterate.steps + self._settling_time(leap) if self.endless else INFINITY)
 
     def _returned(self) -> Ending | None:
         """An earlier state has come back bit by bit, so that the recursion repeats for ever."""
         it = self.iterate
         period = it.steps - it.anchor_steps
         if self.until is not None or (self.recorder.next_time is not None and not self.endless):
-            # Whole periods change nothing; the rest is stepped.
-            it.steps += (self._next_stop() - it.steps) // period * period
-            it.anchor_steps = it.steps
+            it.repeat(period, (self._next_stop() - it.steps) // period)
             return None
         cycle = cycle_of(it, period)
         if cycle.amplitude > RESTING:
             return self.ends.cycling(cycle)
-        return self._leap() or self.ends.converged(certificates.limit_by_modes(it, Leap.of(it)))
+        before = it.steps
+        end = self._leap()
+        if end is None and it.steps == before and it.pattern.any():
+            return self.ends.converged(certificates.limit_by_modes(it, Leap.of(it)))
+        return end
 
     def _frozen(self) -> Ending:
         """Nothing is active: no gradient, no further step."""

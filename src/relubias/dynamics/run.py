@@ -25,8 +25,7 @@ from relubias.problem import Problem
 from relubias.state import State
 from relubias.status import Status
 
-#: One change of the activation pattern: at this step, in this neuron, this sample went off (−1), came to rest
-#: at zero (0) or came on (+1).
+#: One change of the activation pattern: at this step, in this neuron, this sample went off (−1) or came on (+1).
 EVENT = np.dtype([("time", np.int64), ("neuron", np.int32), ("sample", np.int32), ("kind", np.int8)])
 
 #: A label counts as interpolated where |f − y| is at most this fraction of the largest |y|.

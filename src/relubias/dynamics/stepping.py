@@ -8,7 +8,8 @@ A sample is *logged* as on or off with a dead zone around zero of the size of on
 
     z_i = ε √K_ii · η √(tr K) (‖y‖ + ‖β₀‖),
 
-so that no change of pattern is reported that rounding alone could have made. σ itself knows no dead zone.
+so that no change of pattern is reported that rounding alone could have made. σ itself knows no dead zone: a sample
+that is switched inside it while its residual is not zero has really changed, and is logged.
 """
 
 from __future__ import annotations
@@ -186,6 +187,21 @@ class Iterate:
         """Leap to the given state, `steps` steps on, without a change of pattern on the way."""
         self.primal, self.dual = np.ascontiguousarray(primal), np.ascontiguousarray(dual)
         self.steps += steps
+        self.anchor, self.anchor_steps = self.primal.copy(), self.steps
+
+    def repeat(self, period: int, times: int) -> None:
+        """Go around a cycle: the state is the same `period` steps ago. One turn is stepped, the others are counted."""
+        self.anchor, self.anchor_steps = self.primal.copy(), self.steps
+        if times < 1:
+            return
+        first, changes, events = self.steps, self.changes, self.listed + self.dropped
+        while self.steps < first + period:
+            self.advance(first + period - self.steps, (np.inf, np.inf))
+        skipped = (times - 1) * period
+        self.changes += (times - 1) * (self.changes - changes)
+        self.dropped += (times - 1) * (self.listed + self.dropped - events)
+        self.last_change[self.last_change > first] += skipped
+        self.steps += skipped
         self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
     def _list_events(self, rows: NDArray[np.int64]) -> None:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.state import State
@@ -80,12 +81,14 @@ def wanted_times(record: Record, until: int | None) -> list[int]:
         if record != "log":
             raise ArgumentError(f'record={record!r} is not known; give "log", a list of steps, or None.')
         return logarithmic(last)
-    times = sorted(set(record))
+    if not isinstance(record, Iterable):
+        raise ArgumentError(f'record={record!r} is not known; give "log", a list of steps, or None.')
+    times = list(record)
     for time in times:
-        if int(time) != time or not 0 <= time <= last:
+        if not (is_whole(time) and 0 <= time <= last):
             limit = "1e18" if until is None else f"until={until}"
             raise ArgumentError(f"record has step {time!r}; steps are whole numbers from 0 to {limit}.")
-    return [int(time) for time in times]
+    return sorted({int(time) for time in times})
 
 
 class Recorder:
