@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import Any
 
 
 def is_number(value: object) -> bool:
     """True for a real number, of Python or NumPy, that is not NaN and not a truth value."""
-    kind: type = type(value)
-    return issubclass(kind, numbers.Real) and kind is not bool and value == value
+    number: Any = value
+    return isinstance(number, numbers.Real) and not isinstance(value, bool) and number == number
 
 
 def is_whole(value: object) -> bool:
