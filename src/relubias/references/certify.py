@@ -160,8 +160,8 @@ def _message(
         )
     if short:
         return (
-            f"nothing is proven: the norm {proof.norm:.6g} of these weights is below the lower bound {bound:.6g} of all "
-            "global minimisers, so that they are one to rounding only."
+            f"nothing is proven: the norm {proof.norm:.6g} of these weights is below the lower bound {bound:.6g} of "
+            "all global minimisers, so that they are one to rounding only."
         )
     start = (
         f"this is a global minimiser of the loss, but not shown to be the one of least norm: its norm {proof.norm:.6g} "
