@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -121,7 +123,7 @@ def test_pre_activations_of_other_weights_are_not_certified() -> None:
 def test_no_start_takes_another_activation_than_the_relu() -> None:
     problem = Problem.from_features(np.eye(3, 5), [1.0, 2.0, 3.0])
     network = Network((1,), Activation("abs", np.abs))
-    attempts = [
+    attempts: list[Callable[[], State]] = [
         lambda: starts.all_active(problem, network),
         lambda: starts.gaussian(problem, network, rng=0),
         lambda: starts.disjoint(problem, network),
