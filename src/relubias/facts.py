@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,7 +54,8 @@ class Facts:
     n_features : int or None
         None where the problem was given by its Gram matrix alone.
     rank : int
-        Number of eigenvalues of K above (n + 16) ε λ_max.
+        Number of eigenvalues of K above (n + 16) ε λ_max; where a factor of the features is used instead of K, of
+        those above ((n + 16) ε)² λ_max, that is, of singular values of X above (n + 16) ε σ_max.
     condition : float
         Ratio of the largest eigenvalue of K to the smallest one counted in the rank.
     digits : float
@@ -113,10 +115,19 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def facts_of(operator: GramOperator, labels: Array, n_features: int | None) -> Facts:
-    """Collect the facts of the problem with this K and these labels."""
+def facts_of(
+    operator: GramOperator,
+    labels: Array,
+    n_features: int | None,
+    *,
+    rows: Callable[[], Array | None] | None = None,
+) -> Facts:
+    """Collect the facts of the problem with this K and these labels.
+
+    `rows` returns L with K = L Lᵀ and the digits of X, or None; it is asked only where K suspects duplicates.
+    """
     gram = operator.gram
-    duplicates = duplicate_groups(gram)
+    duplicates = duplicate_groups(gram, rows)
     return Facts(
         n_samples=len(labels),
         n_features=n_features,
@@ -191,9 +202,11 @@ def largest_cosine(gram: Array) -> Cosine | None:
     return Cosine(min(1.0, float(cosines[first, second])), int(nonzero[first]), int(nonzero[second]))
 
 
-def duplicate_groups(gram: Array) -> tuple[tuple[int, ...], ...]:
+def duplicate_groups(gram: Array, rows: Callable[[], Array | None] | None = None) -> tuple[tuple[int, ...], ...]:
     """Group the samples that coincide: ‖x_i − x_j‖² = K_ii + K_jj − 2 K_ij is zero up to rounding.
 
+    K cannot tell samples at a relative distance below √(16 ε) = 6e-8. Where `rows` returns L with K = L Lᵀ and the
+    digits of X, suspected samples are compared through it: ‖l_i − l_j‖ ≤ (n + 16) ε (‖l_i‖ + ‖l_j‖), its own rounding.
     Zero samples are not duplicates of each other; they are listed as zero rows.
     """
     n = gram.shape[0]
@@ -201,6 +214,13 @@ def duplicate_groups(gram: Array) -> tuple[tuple[int, ...], ...]:
     distances = diagonal[:, None] + diagonal - 2.0 * gram
     same = distances <= 16 * EPS * (diagonal[:, None] + diagonal)
     same &= (diagonal > 0)[:, None] & (diagonal > 0)
+    pairs = np.argwhere(np.triu(same, 1))
+    lower = rows() if rows is not None and len(pairs) else None
+    if lower is not None:
+        lengths = np.linalg.norm(lower, axis=1)
+        for i, j in pairs:
+            apart = float(np.linalg.norm(lower[i] - lower[j]))
+            same[i, j] = same[j, i] = apart <= (n + 16) * EPS * (lengths[i] + lengths[j])
     groups: list[tuple[int, ...]] = []
     seen = np.zeros(n, dtype=bool)
     for i in np.flatnonzero(np.count_nonzero(same, axis=1) > 1):

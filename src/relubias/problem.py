@@ -227,20 +227,34 @@ class Problem:
     def operator(self) -> GramOperator:
         """The operator through which dynamics and references see K.
 
-        Where K has lost digits (condition above 1e10) and the features can be read a second time, a factor of X
-        stands behind it.
+        Where K has lost digits or directions, and the features can be read a second time, a factor of X stands behind
+        it. K has lost none where its rank is the most that n samples of d features can have and its condition at
+        most 1e10; an eigenvalue below its cutoff may be a direction of X that is small, or none.
         """
         if self.factor is not None:
             return FactorOperator(self.gram, self.factor)
         operator = GramOperator(self.gram)
-        if self.features is None or operator.condition <= TRUSTED_CONDITION:
+        if self.features is None or self._has_digits(operator):
             return operator
         return FactorOperator(self.gram, lower_factor(column_blocks(self.features), self.n_samples))
+
+    def _has_digits(self, operator: GramOperator) -> bool:
+        """Whether K alone shows every direction of the features, to digits enough."""
+        most = self.n_samples if self.n_features is None else min(self.n_samples, self.n_features)
+        if most == self.n_samples:
+            return operator.is_conditioned(TRUSTED_CONDITION)
+        return operator.rank == most and operator.condition <= TRUSTED_CONDITION
 
     @cached_property
     def facts(self) -> Facts:
         """Rank, condition, digits, effective dimension, duplicates and label counts."""
-        return facts_of(self.operator, self.labels, self.n_features)
+        return facts_of(self.operator, self.labels, self.n_features, rows=self._rows)
+
+    def _rows(self) -> Array | None:
+        """L, whose rows have the digits of the samples; None where only K is at hand."""
+        if self.operator.factor is not None or self.features is None:
+            return self.operator.factor
+        return lower_factor(column_blocks(self.features), self.n_samples)
 
     @property
     def label_scale(self) -> float:

@@ -60,10 +60,11 @@ def all_active(problem: Problem, network: Network, *, scale: float | None = None
     Raises
     ------
     ArgumentError
-        If the scale is not a positive finite number.
+        If the scale is not a positive finite number, or the activation is not the ReLU.
     StartError
         If no weights make all samples active; the message says why.
     """
+    _require_relu(network)
     size = _checked_scale(problem, scale)
     operator = problem.operator
     ones = np.ones(problem.n_samples)
@@ -104,11 +105,12 @@ def gaussian(
     Raises
     ------
     ArgumentError
-        If the scale is not a positive finite number, `rng` is neither an int nor a Generator, or the orthogonal
-        part is asked for and the number of features is unknown.
+        If the scale is not a positive finite number, `rng` is neither an int nor a Generator, the orthogonal part is
+        asked for and the number of features is unknown, or the activation is not the ReLU.
     StartError
         If the start can never move.
     """
+    _require_relu(network)
     size = _checked_scale(problem, scale)
     generator = _generator(rng)
     operator = problem.operator
@@ -156,11 +158,13 @@ def disjoint(
     Raises
     ------
     ArgumentError
-        If the scale or the depth is out of range, or the partition gives a sample to a neuron of the other sign.
+        If the scale or the depth is out of range, the partition gives a sample to a neuron of the other sign, or the
+        activation is not the ReLU.
     StartError
         If a sign among the labels has no neuron, K is singular and has no weights with these β, or d₂ cannot
         be estimated and no depth is given.
     """
+    _require_relu(network)
     size = _checked_scale(problem, scale)
     owner = _dealt(problem, network) if partition is None else _checked_partition(problem, network, partition)
     tau = _default_depth(problem) if depth is None else float(depth)
@@ -187,10 +191,11 @@ def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> Stat
     DataError
         If the problem has no features.
     ArgumentError
-        If the shape is wrong or an entry is not finite.
+        If the shape is wrong, an entry is not finite, or the activation is not the ReLU.
     StartError
         If the start can never move.
     """
+    _require_relu(network)
     return require_movable(State.from_weights(problem, network, weights))
 
 
@@ -200,10 +205,11 @@ def from_dual(problem: Problem, network: Network, dual: ArrayLike) -> State:
     Raises
     ------
     ArgumentError
-        If the shape is wrong or an entry is not finite.
+        If the shape is wrong, an entry is not finite, or the activation is not the ReLU.
     StartError
         If the start can never move.
     """
+    _require_relu(network)
     return require_movable(State.from_dual(problem, network, dual))
 
 
@@ -222,6 +228,12 @@ def require_movable(state: State) -> State:
         f"{what} can never move: no sample is active in any neuron, so the gradient is zero (σ′(0) = 0); "
         "use starts.all_active(problem, network), or starts.gaussian(problem, network, rng=0) or another seed."
     )
+
+
+def _require_relu(network: Network) -> None:
+    """Refuse another activation: which samples are active, and what moves them, is said of the ReLU here."""
+    if network.activation.name != "relu":
+        raise ArgumentError(f"starts are built for the ReLU, not for {network.activation.name!r}.")
 
 
 def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:

@@ -373,7 +373,9 @@ def test_nearly_conflicting_duplicates_are_never_called_optimal_without_digits()
     features = rng.standard_normal((10, 30))
     features[1] = features[0] + 3e-8 * rng.standard_normal(30)
     labels = np.array([1.0, 3.0] + [1.0, -1.0] * 4)
-    star = minimum_norm(Problem.from_features(features, labels), SINGLE)
+    problem = Problem.from_features(features, labels)
+    assert minimum_norm(problem, SINGLE).status is Optimality.OPTIMAL, "the features can"
+    star = minimum_norm(Problem.from_gram(problem.gram, labels), SINGLE)
     assert star.status is not Optimality.OPTIMAL
     assert np.isfinite(star.norm)
 

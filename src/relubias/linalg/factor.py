@@ -177,9 +177,27 @@ class GramOperator:
 
         K − 2(n + 16)ε tr(K) I then has a Cholesky factor, whose rounding is less than half of what was subtracted.
         """
+        return self._exceeds(2 * (self.n_samples + 16) * EPS)
+
+    def is_conditioned(self, limit: float) -> bool:
+        """Whether all n eigenvalues are positive with a ratio of at most `limit`.
+
+        Where λ_min > tr(K)/limit that is proven by a Cholesky factor, at a small part of the cost of a spectrum.
+        """
+        return self._exceeds(1 / limit) or (self.rank == self.n_samples and self.condition <= limit)
+
+    def _exceeds(self, fraction: float) -> bool:
+        """Whether K − fraction · tr(K) I has a Cholesky factor, so that λ_min is above fraction · tr(K)."""
         shifted = self.gram.copy()
-        shifted[np.diag_indices_from(shifted)] -= 2 * (self.n_samples + 16) * EPS * float(self.diagonal.sum())
-        return bool(scipy.linalg.lapack.dpotrf(shifted, lower=1, overwrite_a=1)[1] == 0)
+        shifted[np.diag_indices_from(shifted)] -= fraction * float(self.diagonal.sum())
+        # LAPACK reads columns: the transpose of the symmetric matrix is overwritten where it lies.
+        return bool(scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+
+    def rank_of(self, index: NDArray[np.intp]) -> int:
+        """Rank of the samples `index`: eigenvalues of their block of K above `cutoff`."""
+        if not len(index):
+            return 0
+        return int(np.count_nonzero(scipy.linalg.eigvalsh(self.block(index), check_finite=False) > self.cutoff))
 
     @cached_property
     def _cholesky(self) -> tuple[Array, bool]:

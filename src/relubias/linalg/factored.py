@@ -107,6 +107,13 @@ class FactorOperator(GramOperator):
         """Eigenvalues up to this size, ((n + 16) ε σ_max)², are indistinguishable from zero."""
         return ((self.n_samples + 16) * EPS) ** 2 * self.largest
 
+    def rank_of(self, index: NDArray[np.intp]) -> int:
+        """Rank of the samples `index`: squared singular values of their rows of L above `cutoff`."""
+        if not len(index):
+            return 0
+        values = scipy.linalg.svdvals(self._lower[index], check_finite=False)
+        return int(np.count_nonzero(values**2 > self.cutoff))
+
     @property
     def digits(self) -> float:
         """Decimal digits to which results can be trusted, −log₁₀(ε cond X), at least 0."""
@@ -134,10 +141,17 @@ class FactorOperator(GramOperator):
         return 2 * self._square_eps * self._reach(dual) * self._length(dual)
 
     def defect(self, dual: Array, primal: Array) -> Array:
-        """How far `primal`, shape (n,), is from the range of X: large coefficients a cannot tell more in float64."""
+        """How far `primal`, shape (n,), is from being the pre-activations X w of the weights w = Xᵀa, for certain.
+
+        It is the part outside the range of X, and of the difference from K a what is more than rounding: large
+        coefficients a that cancel leave an error of (n + 16) ε √K_ii Σ_j √K_jj |a_j| there.
+        """
         values, vectors = self.eigensystem
         kernel = vectors[:, values <= self.cutoff]
-        return np.asarray(kernel @ (kernel.T @ primal))
+        outside = np.abs(kernel @ (kernel.T @ primal))
+        rounding = (self.n_samples + 16) * EPS * np.sqrt(self.diagonal) * self._reach(dual)
+        difference = np.abs(np.asarray(primal - self.wide_matvec(dual), dtype=np.float64))
+        return np.maximum(outside, np.maximum(difference - rounding, 0.0))
 
     def _length(self, dual: Array) -> float:
         return float(np.linalg.norm(self._lower.astype(np.longdouble).T @ dual.astype(np.longdouble)))

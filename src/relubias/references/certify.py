@@ -125,9 +125,10 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
         problem=problem,
         network=network,
         state=state,
-        optimal=proof.optimal,
+        # A norm below the bound cannot be that of weights which meet the constraints, whatever the residuals say.
+        optimal=proof.optimal and state.norm >= (1 - FEASIBLE) * bound,
         feasible=feasible,
-        message=_message(problem, constraints, proof, violations, feasible, bound),
+        message=_message(problem, constraints, proof, violations, mismatch, bound),
         kkt=proof.kkt,
         misfit=float(np.max(violations, where=constraints.equal, initial=0.0)),
         excess=float(np.max(violations, where=~constraints.equal, initial=0.0)),
@@ -139,17 +140,28 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
 
 
 def _message(
-    problem: Problem, constraints: Constraints, proof: Evidence, violations: Array, feasible: bool, bound: float
+    problem: Problem, constraints: Constraints, proof: Evidence, violations: Array, mismatch: float, bound: float
 ) -> str:
-    if proof.optimal:
+    short = proof.norm < (1 - FEASIBLE) * bound
+    if proof.optimal and not short:
         level = "at the rounding level of the Gram matrix" if proof.at_rounding else f"{proof.kkt.worst:.1e}"
         return f"this is the minimum-norm global minimiser: the residuals of its optimality conditions are {level}."
-    if not feasible:
-        worst = int(np.argmax(violations))
+    worst = int(np.argmax(violations))
+    if proof.kkt.primal > FEASIBLE and mismatch > violations[worst]:
+        return (
+            "the pre-activations of this state are not those of its weights: they differ by "
+            f"{mismatch:.3g} in label units."
+        )
+    if proof.kkt.primal > FEASIBLE:
         wanted = "should be fitted" if constraints.equal[worst] else "should be at or below 0"
         return (
             f"this is no global minimiser of the loss: {problem.sample(worst)} {wanted} and is off by "
             f"{violations[worst]:.3g} in label units."
+        )
+    if short:
+        return (
+            f"nothing is proven: the norm {proof.norm:.6g} of these weights is below the lower bound {bound:.6g} of "
+            "all global minimisers, so that they are one to rounding only."
         )
     start = (
         f"this is a global minimiser of the loss, but not shown to be the one of least norm: its norm {proof.norm:.6g} "

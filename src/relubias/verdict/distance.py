@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from relubias.references.record import MinimumNorm
@@ -113,7 +111,7 @@ def solutions(parts: Parts) -> list[str]:
     sign = reference.network.signs[0]
     size = np.sqrt(problem.operator.diagonal) * reference.norm
     held = (sign * problem.labels > 0) | (reference.of == "linear") | (np.abs(reference.state.primal[0]) <= 1e-9 * size)
-    pinned = _rank(problem.operator.block(np.flatnonzero(held)), problem.operator.cutoff)
+    pinned = problem.operator.rank_of(np.flatnonzero(held))
     dimension = problem.n_features
     if dimension is None:
         if pinned < problem.facts.rank:
@@ -122,11 +120,7 @@ def solutions(parts: Parts) -> list[str]:
     if pinned < dimension:
         free = f"{count(dimension - pinned, 'direction')} of the {dimension:,} being free at w*"
         return [f"{rank}; infinitely many weights fit as well as w*, {free}, which is the shortest of them"]
-    fitted = problem.operator.block(np.flatnonzero((sign * problem.labels > 0) | (reference.of == "linear")))
-    if _rank(fitted, problem.operator.cutoff) == dimension:
+    fitted = np.flatnonzero((sign * problem.labels > 0) | (reference.of == "linear"))
+    if problem.operator.rank_of(fitted) == dimension:
         return [f"{rank}; w* is the only solution"]
     return [f"{rank}; no direction is free at w*, a corner of the set of solutions"]
-
-
-def _rank(gram: Any, cutoff: float) -> int:
-    return int(np.count_nonzero(np.linalg.eigvalsh(gram) > cutoff)) if len(gram) else 0
