@@ -16,7 +16,7 @@ def test_networks_are_made_from_signs() -> None:
     assert Network.single(sign=-1).signs == (-1,)
     assert Network.pair().signs == (1, -1)
     assert Network.of_signs(np.array([1, -1, -1])).signs == (1, -1, -1)
-    assert Network.of_signs([1.0, -1.0]) == Network.pair()
+    assert Network.of_signs([1, -1]) == Network.pair()
     assert Network.of_signs(iter([1, 1])).n_neurons == 2
 
 

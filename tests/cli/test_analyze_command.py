@@ -15,8 +15,15 @@ import pytest
 import relubias
 from relubias.cli import options
 from relubias.cli.main import main
+from relubias.cli.output import TRAJECTORY
 
-FILES = {"report.json", "report.txt", "figure.png", "figure.pdf", "analysis.npz"}
+FILES = {"report.json", "report.txt", "figure.png", "figure.pdf", "analysis.npz", *TRAJECTORY}
+
+
+@pytest.fixture(autouse=True)
+def _no_stage_lasts_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What standard error says must not depend on how fast the machine is."""
+    monkeypatch.setattr("relubias.cli.progress.QUIET", 1e3)
 
 
 def write_table(path: Path, n: int = 12, d: int = 60, labels: Any = None) -> Path:
@@ -55,6 +62,17 @@ def test_the_report_is_printed(table: Path, capsys: pytest.CaptureFixture[str]) 
     assert err == ""
     assert "Verdict\n" in out
     assert "certified" in out
+
+
+def test_every_stage_is_announced(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("relubias.cli.progress.ProgressLine.announce", lambda self, text: said.append(text))
+    answer(capsys, table, "--output", tmp_path / "out")
+    assert [text.split()[0] for text in said] == [
+        *("reading", "preparing", "looking", "training", "computing", "computing", "comparing", "writing")
+    ]
 
 
 def test_json_is_the_analysis_and_nothing_else(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,7 +211,7 @@ def test_missing_files_and_folders_for_files_are_one_sentence(
 def test_a_file_in_the_way_of_the_output_is_told_before_anything_is_read(
     where: str, table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relubias.cli.options.problem", lambda *_: pytest.fail("the file was read"))
+    monkeypatch.setattr("relubias.cli.options.problem", lambda *_, **__: pytest.fail("the file was read"))
     before = table.read_bytes()
     assert "is a file, not a folder" in refusal(capsys, "analyze", table, "--output", table.parent / where)
     assert table.read_bytes() == before
@@ -224,6 +242,7 @@ def test_a_file_that_fails_half_way_leaves_no_half_behind(
 
 def test_a_step_far_too_large_is_an_answer(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = answer(capsys, table, "--step-size", "10/lmax")
+    assert values["run"]["status"] == "dead"
     assert values["run"]["step_over_stable"] == pytest.approx(5.0)
     assert any("5 times the largest one that is stable" in sentence for sentence in values["verdict"])
 
@@ -283,7 +302,8 @@ def test_asking_for_nothing_shows_the_help() -> None:
 def test_a_reader_that_has_seen_enough_causes_no_traceback(table: Path) -> None:
     command = f"{sys.executable} -m relubias analyze {table} | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("Data\n", "")
+    assert done.stdout == "Data\n"
+    assert all(line.endswith("…") for line in done.stderr.splitlines())
 
 
 def test_ctrl_c_keeps_the_partial_answer(table: Path, tmp_path: Path) -> None:
@@ -306,6 +326,7 @@ from relubias.cli.main import main
 from relubias.cli.progress import ProgressLine
 
 relubias.dynamics.loop.CHUNK_FLOPS = 1.0
+relubias.cli.progress.QUIET = 1e3
 ProgressLine.__call__ = lambda self, progress: os.kill(os.getpid(), signal.SIGINT)
 sys.exit(main(sys.argv[1:]))
 """
@@ -314,7 +335,7 @@ sys.exit(main(sys.argv[1:]))
 def test_ctrl_c_while_reading_is_one_sentence(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def impatient(*_: object) -> None:
+    def impatient(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("relubias.cli.options.problem", impatient)
