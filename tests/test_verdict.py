@@ -14,6 +14,7 @@ from relubias import Analysis, Descent, Network, Problem, Run, Status, analyze, 
 from relubias.verdict import Parts, verdict
 
 Array = np.ndarray
+ONE = Network.single()
 
 
 def said(analysis: Analysis) -> str:
@@ -77,17 +78,31 @@ def test_both_gaps_stand_side_by_side_with_the_norm_and_the_proof(clean: Analysi
     assert "The linear minimum-norm interpolant, which fits labels of both signs, has norm" in text
 
 
-@pytest.mark.parametrize("fraction", [0.1, 0.5])
-def test_the_relative_gap_is_explained_by_the_finite_step(fraction: float) -> None:
-    """At n/d = 1/2500 the law c‖y₋‖/‖y₊‖ is right to its first correction, about √(n/d₂)/(4c)."""
+@pytest.mark.parametrize(("fraction", "scale"), [(0.1, 1e-3), (0.5, 1e-3), (0.5, 0.2), (1.0, 0.2)])
+def test_the_relative_gap_is_explained_by_the_finite_step(fraction: float, scale: float) -> None:
+    """At n/d = 1/2500 the law is right to its first correction, about √(n/d₂)/(4c), for starts of any size ε."""
     problem = random_problem(20, 50_000, seed=2)
+    start = starts.all_active(problem, ONE, scale=scale)
     step_size = relubias.step_sizes.relative(problem, fraction)
-    analysis = analyze(problem, dynamics=Descent(step_size=step_size))
+    analysis = analyze(problem, ONE, start, dynamics=Descent(step_size=step_size))
     labels = problem.labels
-    law = fraction * np.linalg.norm(labels[labels < 0]) / np.linalg.norm(labels[labels > 0])
-    assert f"it is about c‖y₋‖/‖y₊‖ = {law:.4g} with c = η tr K/n = {fraction:.4g}" in said(analysis)
+    kept = fraction * np.abs(labels[labels < 0]) - (1 - fraction) * start.primal[0, labels < 0]
+    law = np.linalg.norm(kept) / np.linalg.norm(labels[labels > 0])
+    assert f"it is about ‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {law:.4g} with c = η tr K/n = {fraction:.4g}" in said(analysis)
     assert analysis.gap is not None
     assert analysis.gap.relative == pytest.approx(law, rel=0.5 * np.sqrt(20 / 50_000) / fraction)
+
+
+def test_the_finite_step_explains_nothing_where_other_samples_were_left_out() -> None:
+    """The law is that of exactly the samples of the other sign going off at step 1."""
+    problem = random_problem(20, 50_000, seed=2)
+    step_size = relubias.step_sizes.relative(problem, 0.5)
+    analysis = analyze(problem, ONE, dynamics=Descent(step_size=step_size))
+    primal = analysis.run.state.primal.copy()
+    primal[0, np.flatnonzero(problem.labels > 0)[0]] = -1.0
+    other = dataclasses.replace(analysis.run.state, primal=primal)
+    assert "effect of the finite step" in "\n".join(verdict(parts_of(analysis)))
+    assert "effect of the finite step" not in "\n".join(verdict(parts_of(analysis, run_state=other)))
 
 
 def test_outside_the_regime_the_finite_step_explains_nothing() -> None:

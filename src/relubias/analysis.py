@@ -90,7 +90,7 @@ class Analysis:
             "reference": _reference_as_dict(self.reference),
             "reference_note": self.reference_note or None,
             "linear": _reference_as_dict(self.linear),
-            "gap": _gap_as_dict(self.gap),
+            "gap": None if self.gap is None else self.gap.as_dict(),
             "neurons": _neurons_as_dict(self.run),
             "interrupted": self.interrupted,
             "samples": _samples_as_dict(self),
@@ -146,6 +146,7 @@ def analyze(
     dynamics: Descent | None = None,
     of: str = "global",
     progress: Callable[[Progress], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Analysis:
     """Train to the exact limit, find the shortest solution, and say how they differ and why.
 
@@ -163,6 +164,8 @@ def analyze(
         Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`.
     progress : callable, optional
         Called now and then during training with a :class:`relubias.dynamics.run.Progress`.
+    announce : callable, optional
+        Called at the beginning of each stage with what is being done, in a few words.
 
     Returns
     -------
@@ -175,14 +178,19 @@ def analyze(
     """
     checked_of(of)  # before the training, which may take long
     network = Network.single() if network is None else network
+    say = announce or (lambda text: None)
     note = ""
     if start is None:
+        say("looking for a start")
         start, note = default_start(problem, network)
     elif start.problem is not problem or start.network != network:
         raise ArgumentError("the start belongs to another problem or network; make it for the ones that are analysed.")
     dynamics = Descent() if dynamics is None else dynamics
+    say("training")
     run = dynamics.run(problem, network, start, progress=progress)
-    return _conclude(run, _find_references(run, of), note)
+    found = _find_references(run, of, say)
+    say("comparing the two and collecting the facts of the problem")
+    return _conclude(run, found, note)
 
 
 def default_start(problem: Problem, network: Network) -> tuple[State, str]:
@@ -194,7 +202,7 @@ def default_start(problem: Problem, network: Network) -> tuple[State, str]:
         return starts.gaussian(problem, network, rng=0), note
 
 
-def _find_references(run: Run, of: str) -> _References:
+def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _References:
     if run.status is Status.INTERRUPTED:
         note = "the run was interrupted, so that the minimum-norm solution was not looked for"
         return _References(None, None, note, True)
@@ -203,7 +211,9 @@ def _find_references(run: Run, of: str) -> _References:
         note = "the minimum-norm solution of networks with more than one neuron is not computed by this version"
     reference = None
     try:
+        say("computing the minimum-norm solution")
         reference = None if several else minimum_norm(run.problem, run.network, of=of)
+        say("computing the linear minimum-norm interpolant")
         linear = reference if reference and of == "linear" else minimum_norm(run.problem, run.network, of="linear")
         return _References(reference, linear, note)
     except KeyboardInterrupt:
@@ -246,6 +256,7 @@ def _problem_as_dict(problem: Problem) -> dict[str, Any]:
 def _run_as_dict(run: Run) -> dict[str, Any]:
     return {
         "status": str(run.status),
+        "meaning": run.status.meaning,
         "message": run.message,
         "at_limit": run.at_limit,
         "steps": None if run.at_limit else int(run.steps),
@@ -299,18 +310,6 @@ def _reference_as_dict(reference: MinimumNorm | None) -> dict[str, Any] | None:
         "kkt": {name: _finite(value) for name, value in reference.kkt.as_dict().items()},
         "infeasible_rows": list(reference.infeasible_rows),
         "nodes": reference.nodes,
-    }
-
-
-def _gap_as_dict(gap: Gap | None) -> dict[str, Any] | None:
-    if gap is None:
-        return None
-    return {
-        "absolute": _finite(gap.absolute),
-        "relative": None if gap.relative is None else _finite(gap.relative),
-        "per_neuron": [_finite(value) for value in np.asarray(gap.per_neuron)],
-        "prediction": _finite(gap.prediction),
-        "message": gap.message,
     }
 
 

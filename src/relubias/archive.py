@@ -74,7 +74,8 @@ def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDAr
     """
     source = Path(path)
     try:
-        with np.load(source, allow_pickle=False) as data:
+        # opened here: numpy forgets to close a file that turns out not to be an archive
+        with open(source, "rb") as stream, np.load(stream, allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files if name != _META}
             if _META not in data.files:
                 raise DataError(f"{source} is an .npz file, but not one that relubias saved; it has no record in it.")

@@ -8,6 +8,7 @@ and is part of the gap.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +48,18 @@ class Gap:
     message: str
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields as JSON-able values."""
+        """All fields as JSON-able values; None where a number is not finite."""
         return {
-            "absolute": self.absolute,
-            "relative": self.relative,
-            "per_neuron": [float(value) for value in self.per_neuron],
-            "prediction": self.prediction,
+            "absolute": _finite(self.absolute),
+            "relative": _finite(self.relative),
+            "per_neuron": [_finite(value) for value in self.per_neuron],
+            "prediction": _finite(self.prediction),
             "message": self.message,
         }
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def gap(run: Run | State, star: MinimumNorm) -> Gap:

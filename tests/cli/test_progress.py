@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+
+import pytest
 
 from relubias.cli.progress import ProgressLine
 from relubias.dynamics.run import Progress
@@ -50,17 +53,62 @@ def test_a_log_gets_a_plain_line_every_ten_seconds() -> None:
     assert "\r" not in text
 
 
-def test_announcements_are_for_terminals() -> None:
-    for stream, expected in ((Terminal(), "reading a.csv"), (io.StringIO(), "")):
-        ProgressLine(stream).announce("reading a.csv")
-        assert stream.getvalue().endswith(expected)
+class Timer:
+    """A timer whose second is over when the test says so."""
+
+    def __init__(self, seconds: float, say: Callable[[], None]) -> None:
+        self.seconds, self.say = seconds, say
+        self.running = False
+        TIMERS.append(self)
+
+    def start(self) -> None:
+        self.running = True
+
+    def cancel(self) -> None:
+        self.running = False
+
+
+TIMERS: list[Timer] = []
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
+def test_a_stage_is_named_once_it_has_lasted_a_second(stream: io.StringIO) -> None:
+    with ProgressLine(stream, timer=Timer) as line:
+        line.announce("reading a.csv")
+        assert stream.getvalue() == ""
+        assert (TIMERS[-1].running, TIMERS[-1].seconds) == (True, 1.0)
+        TIMERS[-1].say()
+        assert stream.getvalue().strip("\r\n\x1b[K") == "relubias: reading a.csv …"
+
+
+def test_a_stage_that_is_over_is_never_named() -> None:
+    stream = io.StringIO()
+    with ProgressLine(stream, timer=Timer) as line:
+        line.announce("reading a.csv")
+        first = TIMERS[-1]
+        line.announce("training")
+        assert not first.running
+        first.say()
+    assert not TIMERS[-1].running
+    TIMERS[-1].say()
+    assert stream.getvalue() == ""
+
+
+def test_real_time_passes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relubias.cli.progress.QUIET", 0.0)
+    stream = io.StringIO()
+    with ProgressLine(stream) as line:
+        line.announce("reading a.csv")
+        line.waiting.join(10)
+    assert stream.getvalue() == "relubias: reading a.csv …\n"
 
 
 def test_an_error_leaves_no_half_line_behind() -> None:
     stream = Terminal()
     try:
-        with ProgressLine(stream) as line:
+        with ProgressLine(stream, timer=Timer) as line:
             line.announce("reading a.csv")
+            TIMERS[-1].say()
             raise ValueError
     except ValueError:
         pass

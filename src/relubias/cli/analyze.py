@@ -11,6 +11,7 @@ from relubias.cli import options
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from relubias.analysis import Analysis
     from relubias.network import Network
     from relubias.problem import Problem
     from relubias.state import State
@@ -74,7 +75,7 @@ def analyze_command(
     ] = False,
 ) -> int:
     """Train to the exact limit, find the shortest solution, and say how they differ."""
-    from relubias.cli.output import check_folder, json_text, write_folder
+    from relubias.cli.output import check_folder, write_folder
     from relubias.cli.progress import ProgressLine
 
     if output is not None:
@@ -85,6 +86,7 @@ def analyze_command(
     with ProgressLine() as line:
         line.announce(f"reading {file}")
         problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        line.announce("preparing the start")
         if output is not None and record is None and problem.n_samples <= RECORDED:
             kept = "log"
         from relubias.analysis import analyze
@@ -99,20 +101,28 @@ def analyze_command(
             ),
             of=of,
             progress=line,
+            announce=line.announce,
         )
-    if output is not None:
-        write_folder(output, analysis)
-    if json:
-        typer.echo(json_text(analysis.as_dict()), nl=False)
-    else:
-        from relubias.report.tables import as_text
-
-        typer.echo(as_text(analysis), nl=False)
+        if output is not None:
+            line.announce(f"writing {output}")
+            write_folder(output, analysis)
+    _print(analysis, json)
     if analysis.interrupted:
         return INTERRUPTED
     if require_limit:
         analysis.run.require_limit()
     return 0
+
+
+def _print(analysis: Analysis, json: bool) -> None:
+    if json:
+        from relubias.cli.output import json_text
+
+        typer.echo(json_text(analysis.as_dict()), nl=False)
+    else:
+        from relubias.report.tables import as_text
+
+        typer.echo(as_text(analysis), nl=False)
 
 
 def _start(

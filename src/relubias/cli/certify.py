@@ -29,15 +29,19 @@ def certify_command(
 ) -> int:
     """Check the optimality conditions of given weights, recomputed from the data."""
     from relubias.cli.output import json_text
+    from relubias.cli.progress import ProgressLine
 
     signs = options.network(network)
     candidate = read_weights(weights)
-    problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
-    from relubias.references import certify
-    from relubias.state import State
+    with ProgressLine() as line:
+        line.announce(f"reading {file}")
+        problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        from relubias.references import certify
+        from relubias.state import State
 
-    state = State.from_weights(problem, signs, candidate)
-    proof = certify(problem, signs, state)
+        line.announce("checking the optimality conditions of the weights")
+        state = State.from_weights(problem, signs, candidate)
+        proof = certify(problem, signs, state)
     if json:
         typer.echo(json_text(_as_dict(proof)), nl=False)
         return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.status import Status
+from relubias.wording import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,10 +126,3 @@ class Endings:
             f"{message}; the step {self.iterate.step_size:.6g} is {self._step_ratio():.3g} times the largest "
             f"stable one 2/λ_max; {safe:.6g} is safe."
         )
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Join names in a sentence, at most five of them."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

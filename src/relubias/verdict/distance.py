@@ -51,22 +51,26 @@ def _compromise(parts: Parts, reference: MinimumNorm) -> list[str]:
 def _finite_step(parts: Parts) -> str:
     """The share of the distance that the size of the step explains.
 
-    Where all samples start active and the only change is at step 1, the samples with labels of the other sign get
-    one step, α_i = −η|y_i|, and keep it. For nearly orthogonal samples of squared length L = tr K/n that part has
-    length η√L ‖y₋‖, and w* has ‖y₊‖/√L: the ratio is c‖y₋‖/‖y₊‖ with c = ηL, whatever the dimension. (Ours.)
+    Let the pattern go from all samples to exactly those whose labels have the sign of the neuron, all at step 1. The
+    others (y₋) get that one step from β₀, α₋ = K⁻¹β₀ + η(s y₋ − β₀), and keep it. For nearly orthogonal samples of
+    squared length L = tr K/n that part of the weights has length ‖c s y₋ + (1 − c) β₀‖/√L with c = ηL, and w* has
+    length ‖y₊‖/√L: their ratio does not depend on the dimension. (Ours.)
     """
     run = parts.run
     outside = parts.regime.verdict is Membership.OUTSIDE
     if outside or run.network.n_neurons > 1 or run.stabilised_at != 1 or not np.all(run.start.pattern):
         return ""
-    own = run.network.signs[0] * run.problem.labels > 0
-    if np.all(own) or not np.any(own):
+    signed = run.network.signs[0] * run.problem.labels
+    own = signed > 0
+    if np.all(own) or not np.any(own) or not np.array_equal(run.state.pattern[0], own):
         return ""
     c = run.step_size * float(np.trace(run.problem.gram)) / run.problem.n_samples
-    ratio = c * float(np.linalg.norm(run.problem.labels[~own]) / np.linalg.norm(run.problem.labels[own]))
+    kept = c * signed[~own] + (1.0 - c) * run.start.primal[0, ~own]
+    ratio = float(np.linalg.norm(kept) / np.linalg.norm(signed[own]))
     return (
-        f"the relative distance is an effect of the finite step: for nearly orthogonal samples it is about "
-        f"c‖y₋‖/‖y₊‖ = {number(ratio)} with c = η tr K/n = {number(c)}, in however many dimensions"
+        "the relative distance is an effect of the finite step: for nearly orthogonal samples it is about "
+        f"‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {number(ratio)} with c = η tr K/n = {number(c)}, y₋ the labels that are not fit "
+        "and β₀ the start there, in however many dimensions"
     )
 
 
