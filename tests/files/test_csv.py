@@ -120,6 +120,11 @@ def test_a_first_column_with_text_in_some_rows_is_faulty(file: Path) -> None:
         table_of(file, "a,b,y\n1,1,2\nNA,3,4\n")
 
 
+def test_an_empty_first_column_with_a_name_is_faulty_and_names_nothing(file: Path) -> None:
+    with pytest.raises(DataError, match=r"row 1 \(line 2\), column 'a': '' is empty; 1 more cell"):
+        table_of(file, "a,b,y\n,1,2\n,3,4\n")
+
+
 def test_a_first_column_that_is_the_target_is_never_taken_as_names(file: Path) -> None:
     assert table_of(file, "id,y,a\n7,1,2\n8,3,4\n", "id").labels.tolist() == [7.0, 8.0]
     assert table_of(file, "id,y,a\n7,1,2\n8,3,4\n", 1).labels.tolist() == [7.0, 8.0]

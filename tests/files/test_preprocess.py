@@ -85,6 +85,17 @@ def test_a_small_spread_around_a_large_mean_is_kept() -> None:
     np.testing.assert_allclose(whole(features, "standardise")[:, 0], [-(1.5**0.5), 0, 1.5**0.5], rtol=1e-15)
 
 
+def test_means_are_zero_to_the_rounding_of_the_deviations_not_of_the_entries() -> None:
+    features = 1e6 + np.random.default_rng(4).normal(size=(1000, 5))
+    result = preprocess_features(features, "centre")
+    means = [math.fsum(column) / 1000 for column in result.T]
+    assert max(map(abs, means)) < 1e-15  # the rounding of the entries is 1e-10
+
+
+def test_the_largest_numbers_are_not_constant() -> None:
+    assert constant_columns(np.array([[1.7e308, 1.7e308], [-1.7e308, 1.7e308]])).tolist() == [1]
+
+
 @pytest.mark.parametrize("how", ["centre", "standardise"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.3, 1e300, 1e-300])
 def test_a_column_that_differs_by_rounding_only_becomes_zero(how: str, value: float) -> None:
