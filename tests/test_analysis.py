@@ -82,14 +82,38 @@ def test_the_linear_reference_can_be_the_one_compared_with(analysis: Analysis) -
     assert linear.gap.prediction == pytest.approx(np.abs(analysis.problem.labels[analysis.problem.labels < 0]).max())
 
 
-def test_an_unknown_reference_is_refused() -> None:
+@pytest.mark.parametrize("network", [Network.single(), Network.pair()], ids=str)
+def test_an_unknown_reference_is_refused_before_anything_is_trained(network: Network) -> None:
+    def trained(progress: Progress) -> None:
+        pytest.fail("training began")
+
     with pytest.raises(ArgumentError, match="of='gloabl'"):
-        analyze(random_problem(5, 50, seed=0), of="gloabl")
+        analyze(random_problem(5, 50, seed=0), network, of="gloabl", progress=trained)
+
+
+def test_the_dictionary_has_a_column_for_each_neuron() -> None:
+    problem, network = random_problem(12, 4_000, seed=0), Network.pair()
+    neurons = strict_json(analyze(problem, network))["neurons"]
+    assert neurons["sign"] == [1, -1]
+    assert (neurons["active_on_positive"], neurons["active_on_negative"]) == ([6, 0], [0, 6])
+    assert neurons["active_on_zero"] == [0, 0]
+    assert len(neurons["norm"]) == 2
+
+
+def test_a_cycle_is_in_the_dictionary() -> None:
+    problem = Problem.from_features(np.array([[1.0]]), [1.0])
+    start = starts.all_active(problem, Network.single(), scale=0.5)
+    values = strict_json(analyze(problem, start=start, dynamics=Descent(step_size=2.0)))
+    assert values["run"]["cycle"] == {"period": 2, "amplitude": pytest.approx(1 / 3), "prediction_of_mean": [1.0]}
 
 
 def test_several_neurons_have_no_reference_and_a_sentence() -> None:
     analysis = analyze(random_problem(10, 1000, seed=0), Network.pair())
-    assert (analysis.reference, analysis.linear, analysis.gap) == (None, None, None)
+    assert (analysis.reference, analysis.gap) == (None, None)
+    assert analysis.linear is not None
+    assert analysis.linear.norm == pytest.approx(
+        np.sqrt(analysis.problem.labels @ np.linalg.solve(analysis.problem.gram, analysis.problem.labels))
+    )
     assert "more than one neuron" in analysis.reference_note
     assert any("more than one neuron" in sentence for sentence in analysis.verdict)
 

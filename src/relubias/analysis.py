@@ -25,13 +25,13 @@ from relubias.dynamics.run import Progress, Run
 from relubias.errors import ArgumentError, StartError
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references import minimum_norm
+from relubias.references import checked_of, minimum_norm
 from relubias.references.record import MinimumNorm
 from relubias.state import State
 from relubias.status import Optimality, Status
 from relubias.theory.regime import Regime
 from relubias.theory.regime import regime as regime_of
-from relubias.verdict import Parts, is_silent, step_ratio, verdict
+from relubias.verdict import Parts, active_pattern, is_silent, step_ratio, verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Analysis:
     reference : MinimumNorm or None
         w*; None where `reference_note` says why.
     linear : MinimumNorm or None
-        The shortest interpolant of a linear model, K⁺y in dual coefficients; None as for `reference`.
+        The shortest interpolant of a linear model, K⁺y in dual coefficients; None where the user interrupted.
     gap : Gap or None
         Distance between the end of the run and w*; None where there is no feasible w*.
     regime : Regime
@@ -91,6 +91,7 @@ class Analysis:
             "reference_note": self.reference_note or None,
             "linear": _reference_as_dict(self.linear),
             "gap": _gap_as_dict(self.gap),
+            "neurons": _neurons_as_dict(self.run),
             "interrupted": self.interrupted,
             "samples": _samples_as_dict(self),
         }
@@ -172,6 +173,7 @@ def analyze(
     ArgumentError, StartError
         If an option makes no sense for this problem, or the start can never move.
     """
+    checked_of(of)  # before the training, which may take long
     network = Network.single() if network is None else network
     note = ""
     if start is None:
@@ -196,17 +198,17 @@ def _find_references(run: Run, of: str) -> _References:
     if run.status is Status.INTERRUPTED:
         note = "the run was interrupted, so that the minimum-norm solution was not looked for"
         return _References(None, None, note, True)
-    if run.network.n_neurons > 1:
+    several, note = run.network.n_neurons > 1, ""
+    if several:
         note = "the minimum-norm solution of networks with more than one neuron is not computed by this version"
-        return _References(None, None, note)
     reference = None
     try:
-        reference = minimum_norm(run.problem, run.network, of=of)
-        linear = reference if of == "linear" else minimum_norm(run.problem, run.network, of="linear")
-        return _References(reference, linear)
+        reference = None if several else minimum_norm(run.problem, run.network, of=of)
+        linear = reference if reference and of == "linear" else minimum_norm(run.problem, run.network, of="linear")
+        return _References(reference, linear, note)
     except KeyboardInterrupt:
         # The run may have taken hours; an impatient moment afterwards must not lose it.
-        note = "" if reference else "the search for the minimum-norm solution was interrupted"
+        note = note if reference or several else "the search for the minimum-norm solution was interrupted"
         return _References(reference, None, note, True)
 
 
@@ -257,11 +259,31 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
         "interpolated": int(run.interpolated.sum()),
         "dead": {str(neuron): int(step) for neuron, step in run.dead.items()},
         "at_zero": [[int(neuron), int(sample)] for neuron, sample in run.at_zero],
+        "cycle": _cycle_as_dict(run),
         "loss": _finite(run.state.loss),
         "norm": _finite(run.state.norm),
         "orthogonal_norm": _finite(run.state.orthogonal_norm),
         "cost": _finite(run.cost),
         "budget": _finite(run.budget),
+    }
+
+
+def _cycle_as_dict(run: Run) -> dict[str, Any] | None:
+    if run.cycle is None:
+        return None
+    mean = run.network.output(run.cycle.mean)
+    return {"period": run.cycle.period, "amplitude": run.cycle.amplitude, "prediction_of_mean": _column(mean)}
+
+
+def _neurons_as_dict(run: Run) -> dict[str, Any]:
+    """One column a quantity, one entry a neuron."""
+    active, labels = active_pattern(run), run.problem.labels
+    return {
+        "sign": list(run.network.signs),
+        "norm": _column(run.state.norms),
+        "active_on_positive": active[:, labels > 0].sum(axis=1).tolist(),
+        "active_on_negative": active[:, labels < 0].sum(axis=1).tolist(),
+        "active_on_zero": active[:, labels == 0].sum(axis=1).tolist(),
     }
 
 

@@ -17,18 +17,29 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+#: Up to so many samples --output records steps unasked: beyond, the eigenvectors that this takes begin to cost.
+RECORDED = 1000
+
 
 def analyze_command(
     file: options.File,
     target: options.Target = None,
+    labels: options.Labels = None,
     preprocess: options.Preprocess = "none",
     centre_labels: options.CentreLabels = False,
     network: options.NetworkSigns = "single",
     start: Annotated[
-        str | None, typer.Option("--start", help="all-active or gaussian; by default all-active where there is one.")
+        str | None,
+        typer.Option("--start", help="all-active, gaussian or disjoint; by default all-active where there is one."),
     ] = None,
     scale: Annotated[
         float | None, typer.Option("--scale", help="Size of the start, in label units; by default rms(labels)/1000.")
+    ] = None,
+    depth: Annotated[
+        float | None,
+        typer.Option(
+            "--depth", help="How deep inactive samples of a disjoint start are; by default 3 √(n/d₂) max|label|."
+        ),
     ] = None,
     rng: Annotated[int | None, typer.Option("--rng", help="Seed of the gaussian start; by default 0.")] = None,
     step_size: Annotated[
@@ -38,12 +49,25 @@ def analyze_command(
     until: Annotated[
         str | None, typer.Option("--until", help="Stop at this step; by default at the exact limit.", metavar="STEPS")
     ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            "--record",
+            help="Steps to keep for --output: log (spaced logarithmically), none, or a list as 1,10,1e3; by default "
+            f"log up to {RECORDED:,} samples, where it costs next to nothing.",
+            metavar="STEPS",
+        ),
+    ] = None,
     budget: Annotated[float, typer.Option("--budget", help="Work allowed, in plain steps.")] = 1e9,
     of: Annotated[str, typer.Option("--of", help="Which solutions the reference is the shortest of.")] = "global",
     json: options.Json = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", help="Folder for report.json, report.txt, figure.png, figure.pdf and analysis.npz."),
+        typer.Option(
+            "--output",
+            help="Folder for report.json and .txt, figure.png and .pdf, analysis.npz and, where steps are recorded, "
+            "trajectory.png, .pdf and .parquet.",
+        ),
     ] = None,
     require_limit: Annotated[
         bool, typer.Option("--require-limit", help="Exit with code 3 if training has no certified limit.")
@@ -55,18 +79,24 @@ def analyze_command(
 
     if output is not None:
         check_folder(output)
-    signs, steps = options.network(network), options.until(until)
+    elif record is not None:
+        raise ArgumentError("--record keeps steps for the files of --output; add --output DIR.")
+    signs, steps, kept = options.network(network), options.until(until), options.record(record)
     with ProgressLine() as line:
         line.announce(f"reading {file}")
-        problem = options.problem(file, target, preprocess, centre_labels)
+        problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        if output is not None and record is None and problem.n_samples <= RECORDED:
+            kept = "log"
         from relubias.analysis import analyze
         from relubias.dynamics.descent import Descent
 
         analysis = analyze(
             problem,
             signs,
-            _start(problem, signs, start, scale, rng),
-            dynamics=Descent(step_size=options.step_size(step_size, problem, signs), until=steps, budget=budget),
+            _start(problem, signs, start, scale=scale, depth=depth, rng=rng),
+            dynamics=Descent(
+                step_size=options.step_size(step_size, problem, signs), until=steps, record=kept, budget=budget
+            ),
             of=of,
             progress=line,
         )
@@ -85,16 +115,22 @@ def analyze_command(
     return 0
 
 
-def _start(problem: Problem, network: Network, name: str | None, scale: float | None, rng: int | None) -> State | None:
+def _start(
+    problem: Problem, network: Network, name: str | None, *, scale: float | None, depth: float | None, rng: int | None
+) -> State | None:
     """The start that was asked for; None leaves the choice to the analysis."""
     from relubias import starts
 
     if rng is not None and name != "gaussian":
         raise ArgumentError("--rng is the seed of a gaussian start; add --start gaussian.")
+    if depth is not None and name != "disjoint":
+        raise ArgumentError("--depth is that of a disjoint start; add --start disjoint.")
     if name == "gaussian":
         return starts.gaussian(problem, network, scale=scale, rng=rng or 0)
+    if name == "disjoint":
+        return starts.disjoint(problem, network, scale=scale, depth=depth)
     if name == "all-active" or (name is None and scale is not None):
         return starts.all_active(problem, network, scale=scale)
     if name is None:
         return None
-    raise ArgumentError(f"--start {name!r} is none of: all-active, gaussian.")
+    raise ArgumentError(f"--start {name!r} is none of: all-active, gaussian, disjoint.")

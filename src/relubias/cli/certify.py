@@ -21,6 +21,7 @@ def certify_command(
     file: options.File,
     weights: Annotated[Path, typer.Option("--weights", help="One weight a feature, in a .npy file or as text.")],
     target: options.Target = None,
+    labels: options.Labels = None,
     preprocess: options.Preprocess = "none",
     centre_labels: options.CentreLabels = False,
     network: options.NetworkSigns = "single",
@@ -31,7 +32,7 @@ def certify_command(
 
     signs = options.network(network)
     candidate = read_weights(weights)
-    problem = options.problem(file, target, preprocess, centre_labels)
+    problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
     from relubias.references import certify
     from relubias.state import State
 

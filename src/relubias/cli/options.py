@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from relubias.dynamics.trajectory import Record
     from relubias.network import Network
     from relubias.problem import Problem
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Table with one sample a row, a header and the labels.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="One sample a row and the labels: .csv, .tsv, .txt or .svmlight (plain or .gz), .parquet, .npy or .npz.",
+    ),
+]
 Target = Annotated[str | None, typer.Option("--target", help="Column of the labels: its name, or its position from 1.")]
+Labels = Annotated[
+    Path | None, typer.Option("--labels", metavar="LABELS", help="File of the labels, where FILE has features alone.")
+]
 Preprocess = Annotated[
     str, typer.Option("--preprocess", help="What to do to the features: none, centre, standardise or unit-rows.")
 ]
@@ -84,22 +94,48 @@ def until(text: str | None) -> int | None:
     """
     if text is None:
         return None
+    steps = _whole(text)
+    if steps is None:
+        raise ArgumentError(f"--until {text!r} is not a whole number of steps; leave it out for the limit.")
+    return steps
+
+
+def record(text: str | None) -> Record:
+    """Read ``log``, ``none`` or a list of steps such as ``1,10,1e3``.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these.
+    """
+    if text is None or text == "none":
+        return None
+    if text == "log":
+        return "log"
+    steps = [_whole(item) for item in text.split(",")]
+    if None in steps:
+        raise ArgumentError(f"--record {text!r} is none of: log, none, or a list of steps such as 1,10,1e3.")
+    return [step for step in steps if step is not None]
+
+
+def _whole(text: str) -> int | None:
+    """Read a whole number such as ``1000`` or ``1e9``, exactly; None if it is none."""
     try:
         return int(text)
     except ValueError:
         pass
     try:
         number = float(text)
-        steps = int(number)
+        return int(number) if int(number) == number else None
     except (ValueError, OverflowError):
-        number, steps = 0.5, 0
-    if steps != number:
-        raise ArgumentError(f"--until {text!r} is not a whole number of steps; leave it out for the limit.")
-    return steps
+        return None
 
 
-def problem(file: Path, target: str | None, preprocess: str, centre_labels: bool) -> Problem:
-    """Read the file into a problem."""
+def problem(
+    file: Path, target: str | None, preprocess: str, centre_labels: bool, *, labels: Path | None = None
+) -> Problem:
+    """Read the file into a problem; labels from a file of their own only where there is one."""
     from relubias.files import read
 
-    return read(file, target=target, preprocess=preprocess, centre_labels=centre_labels)
+    apart: dict[str, Any] = {} if labels is None else {"labels": labels}
+    return read(file, target=target, preprocess=preprocess, centre_labels=centre_labels, **apart)

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from relubias.analysis import Analysis
+
+Write = Callable[[BinaryIO], object]
+
+#: Files that are there only where steps were recorded.
+TRAJECTORY = ("trajectory.png", "trajectory.pdf", "trajectory.parquet", "trajectory_neurons.parquet")
 
 
 def check_folder(folder: Path) -> None:
@@ -32,7 +39,9 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, analysis: Analysis) -> None:
-    """Write report.json, report.txt, figure.png, figure.pdf and analysis.npz.
+    """Write report.json, report.txt, figure.png, figure.pdf, analysis.npz and what shows the trajectory, if any.
+
+    The folder then holds this analysis and no other: files of the trajectory of an earlier one are removed.
 
     Raises
     ------
@@ -40,23 +49,50 @@ def write_folder(folder: Path, analysis: Analysis) -> None:
         If a file cannot be written.
     """
     from relubias.archive import write_atomically
-    from relubias.report.figures import figure
-    from relubias.report.tables import as_text
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArgumentError(f"--output {folder}: {error.strerror}; choose another path.") from error
     analysis.save(folder / "analysis.npz")
-    page = figure(analysis)
-    contents: dict[str, Callable[[BinaryIO], object]] = {
-        "report.json": lambda stream: stream.write(json_text(analysis.as_dict()).encode()),
-        "report.txt": lambda stream: stream.write(as_text(analysis).encode()),
-        "figure.png": lambda stream: page.savefig(stream, format="png", dpi=160),
-        "figure.pdf": lambda stream: page.savefig(stream, format="pdf"),
-    }
+    contents = _report(analysis) | _trajectory(analysis)
     for name, write in contents.items():
         write_atomically(folder / name, write)
+    for name in TRAJECTORY:
+        if name not in contents:
+            (folder / name).unlink(missing_ok=True)
+
+
+def _report(analysis: Analysis) -> dict[str, Write]:
+    from relubias.report.figures import figure
+    from relubias.report.tables import as_text
+
+    return {
+        "report.json": lambda stream: stream.write(json_text(analysis.as_dict()).encode()),
+        "report.txt": lambda stream: stream.write(as_text(analysis).encode()),
+        **_pictures("figure", figure(analysis)),
+    }
+
+
+def _trajectory(analysis: Analysis) -> dict[str, Write]:
+    from relubias.report.trajectories import trajectory_figure
+    from relubias.report.trajectory_rows import write_neurons, write_samples
+
+    run = analysis.run
+    if run.trajectory is None:
+        return {}
+    return {
+        "trajectory.parquet": lambda stream: write_samples(run, stream),
+        "trajectory_neurons.parquet": lambda stream: write_neurons(run, stream),
+        **_pictures("trajectory", trajectory_figure(run, reference=analysis.reference)),
+    }
+
+
+def _pictures(name: str, page: Figure) -> dict[str, Write]:
+    return {
+        f"{name}.png": lambda stream: page.savefig(stream, format="png", dpi=160),
+        f"{name}.pdf": lambda stream: page.savefig(stream, format="pdf", dpi=300),
+    }
 
 
 def json_text(values: dict[str, Any]) -> str:

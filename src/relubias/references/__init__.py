@@ -13,7 +13,7 @@ from relubias.references.linear import linear_interpolator
 from relubias.references.record import KKT, MinimumNorm
 from relubias.references.single import single_neuron
 
-__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "minimum_norm"]
+__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm"]
 
 _BUILDERS = {"global": single_neuron, "linear": linear_interpolator}
 
@@ -40,6 +40,17 @@ def minimum_norm(problem: Problem, network: Network, *, of: str = "global") -> M
     ArgumentError
         If `of` is not one of the choices, or ``"global"`` is asked of a network with several neurons.
     """
+    return _BUILDERS[checked_of(of)](problem, network)
+
+
+def checked_of(of: str) -> str:
+    """Return `of` if it names a reference.
+
+    Raises
+    ------
+    ArgumentError
+        Otherwise.
+    """
     if of not in _BUILDERS:
         raise ArgumentError(f"of={of!r} is not known; choose one of: {', '.join(_BUILDERS)}.")
-    return _BUILDERS[of](problem, network)
+    return of

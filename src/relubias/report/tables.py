@@ -12,7 +12,7 @@ from relubias.comparison import Gap
 from relubias.dynamics.run import Run
 from relubias.problem import Problem
 from relubias.references.record import MinimumNorm
-from relubias.verdict import is_silent, step_ratio
+from relubias.verdict import active_pattern, is_silent, step_ratio
 from relubias.wording import count, listed, number, portion
 
 WIDTH = 100
@@ -73,7 +73,8 @@ def _data(problem: Problem, reasons: tuple[str, ...]) -> Iterator[Row]:
     done = {"none": "as they are", "centre": "centred", "standardise": "standardised", "unit-rows": "of norm 1 a row"}
     centred = f"centred (mean {number(problem.label_mean)} subtracted)" if problem.label_mean else "as they are"
     yield "preprocessing", f"features {done.get(problem.preprocess, problem.preprocess)}; labels {centred}"
-    yield "rank of K", f"{facts.rank}; condition number {facts.condition:.3g}; about {facts.digits:.0f} digits"
+    digits = f"about {facts.digits:.0f} digits, carried by {facts.backing}"
+    yield "rank of K", f"{facts.rank}; condition number {facts.condition:.3g}; {digits}"
     for note in problem.notes:
         yield "note", note
     for i, reason in enumerate(reasons):
@@ -93,6 +94,8 @@ def _training(run: Run, start_note: str) -> Iterator[Row]:
     changes = count(run.pattern_changes, "step")
     yield "pattern changes", f"at {changes}" + (f", last at step {run.last_change.max():,}" if run.events.size else "")
     yield "steps", f"certified from step {run.steps:,}" if run.at_limit else f"{run.steps:,}"
+    if run.cycle is not None:
+        yield "cycle", f"{count(run.cycle.period, 'state')}; amplitude {run.cycle.amplitude:.2g} of the largest |β|"
     yield "cost", f"{number(run.cost)} plain-step equivalents of a budget of {number(run.budget)}"
 
 
@@ -103,12 +106,23 @@ def _limit(run: Run) -> Iterator[Row]:
         if np.any(mask):
             fitted, silent = portion(run.interpolated, mask), portion(is_silent(run), mask)
             yield f"  {name} labels", f"{fitted} interpolated; {silent} predicted exactly 0"
+    if run.network.n_neurons > 1:
+        yield from _neurons(run)
     yield "norm", f"‖w‖ = {number(run.state.norm)}"
     if run.state.orthogonal_norm:
         yield (
             "",
             f"of which ‖w^⊥‖ = {number(run.state.orthogonal_norm)} outside the span of the samples, from the start",
         )
+
+
+def _neurons(run: Run) -> Iterator[Row]:
+    labels, active = run.problem.labels, active_pattern(run)
+    for k, sign in enumerate(run.network.signs):
+        where = (portion(active[k], labels > 0) + " positive", portion(active[k], labels < 0) + " negative labels")
+        died = f"; died at step {run.dead[k]:,}" if k in run.dead else ""
+        text = f"‖w‖ = {number(float(run.state.norms[k]))}; active on {' and '.join(where)}{died}"
+        yield f"  neuron {k + 1} ({'+' if sign > 0 else '−'})", text
 
 
 def _references(analysis: Analysis) -> Iterator[Row]:

@@ -1,0 +1,95 @@
+"""How training went: its end, its cycle, the changes of pattern, the deaths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relubias.dynamics.run import INTERPOLATED, Run
+from relubias.status import Status
+from relubias.verdict.parts import Parts, in_some_neuron, words
+from relubias.wording import NAMED, count, listed, number, portion, samples
+
+
+def outcome(parts: Parts) -> list[str]:
+    """Where training stands, if that is not at a certified limit."""
+    run = parts.run
+    return [] if run.at_limit else [f"training has no certified limit ({run.status}): {run.message}"]
+
+
+def cycling(parts: Parts) -> list[str]:
+    """What repeats for ever, and what its time average is worth.
+
+    β = XW is linear in the weights, so that the time average of β belongs to the time average of the weights.
+    """
+    run = parts.run
+    cycle = run.cycle
+    if cycle is None:
+        return []
+    kept = "" if len(cycle.states) == cycle.period else f", of which {len(cycle.states):,} are kept"
+    text = f"the cycle has {count(cycle.period, 'state')}{kept}; within it β moves by up to {cycle.amplitude:.2g} "
+    texts = [f"{text}of the largest |β|"]
+    active = cycle.states > 0
+    flips = in_some_neuron(np.ptp(active.astype(np.int8), axis=0) > 0)
+    if np.any(flips):
+        some = count(int(flips.sum()), "sample")
+        texts.append(f"{some} ({samples(run.problem, flips)}) flip between active and inactive in every period")
+    else:
+        texts.append(
+            "no sample flips within the cycle: the step is at the edge of stability, η λ_max(H) = "
+            f"{number(2.0 * run.step_size / run.stable_step)} for its pattern"
+        )
+    misfit = np.abs(run.network.output(cycle.mean) - run.problem.labels)
+    fitted = misfit <= INTERPOLATED * np.abs(run.problem.labels).max()
+    text = f"the weights averaged over one period interpolate {portion(fitted, np.ones_like(fitted))} labels"
+    if not np.all(fitted):
+        text += f"; their largest misfit is {number(float(misfit.max()))} ({run.problem.sample(int(misfit.argmax()))})"
+    return [*texts, text]
+
+
+def settling(parts: Parts) -> list[str]:
+    """When did the activation pattern settle?"""
+    run = parts.run
+    texts = []
+    if run.pattern_changes == 0:
+        changed = "the activation pattern never changed"
+    else:
+        changed = f"the activation pattern changed at {count(run.pattern_changes, 'step')}"
+        changed += f", the last at step {int(run.last_change.max()):,}"
+    if run.at_limit:
+        texts.append(f"{changed}; no later change is possible: certified")
+    else:
+        texts.append(f"{changed} (of {run.steps:,} taken); later changes are not excluded")
+    lost = run.start.pattern & ~run.state.pattern
+    if np.any(lost):
+        when = run.last_change[lost]
+        first, last = int(when.min()), int(when.max())
+        steps = f"at step {first:,}" if first == last else f"between steps {first:,} and {last:,}"
+        what = "sample" if run.network.n_neurons == 1 else "pair of neuron and sample"
+        plural = "samples" if run.network.n_neurons == 1 else "pairs of neuron and sample"
+        texts.append(f"{count(int(lost.sum()), what, plural)} active at the start went off for the last time {steps}")
+    if run.at_zero:
+        where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
+        texts.append(f"the pre-activation tends to 0, the kink of the ReLU, for {where}")
+    return texts
+
+
+def deaths(parts: Parts) -> list[str]:
+    """Which neurons died, and when?"""
+    run = parts.run
+    dead = list(run.dead.items())
+    texts = [_death(run, neuron, step) for neuron, step in dead[:NAMED]]
+    if len(dead) > NAMED:
+        last = max(step for _, step in dead[NAMED:])
+        texts.append(f"{len(dead) - NAMED:,} more neurons died, the last at step {last:,} (run.dead names them all)")
+    if run.status is Status.DEAD and run.network.n_neurons == 1:
+        own, _ = words(run)
+        left = (run.network.signs[0] * run.problem.labels > 0) & ~run.interpolated
+        texts.append(f"it was needed: {count(int(left.sum()), f'{own} label')} stayed unfit")
+    return texts
+
+
+def _death(run: Run, neuron: int, step: int) -> str:
+    name = "the neuron" if run.network.n_neurons == 1 else f"neuron {neuron + 1}"
+    if not np.any(run.start.pattern[neuron]) and step == 0:
+        return f"{name} has had no active sample from the start, and it will never move"
+    return f"{name} died at step {step:,}: since then it has no active sample, and it will never move again"
