@@ -53,7 +53,9 @@ def write_features(path: Path, n_samples: int, n_features: int) -> None:
 def measured(folder: str) -> tuple[float, int]:
     """Return seconds and bytes that the comparison of X.npy and y.npy in `folder` takes in a fresh process."""
     code = "import sys; from benchmarks.rows.memory import report; report(sys.argv[1])"
-    done = subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True, text=True)
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", code, folder]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     seconds, peak = json.loads(done.stdout)
     return seconds, peak
 

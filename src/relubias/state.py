@@ -76,7 +76,9 @@ class State:
             If the shape is wrong or an entry is not finite.
         """
         if problem.features is None:
-            raise DataError("this problem has K but no features; give dual coefficients instead of weights.")
+            raise DataError(
+                "this problem has its Gram matrix but no features; give dual coefficients instead of weights."
+            )
         matrix = _shaped(weights, (network.n_neurons, int(problem.n_features or 0)), "weights")
         primal = problem.primal_of(matrix)
         dual = problem.operator.pseudo_solve(primal)

@@ -63,6 +63,20 @@ def test_constant_columns_are_counted_and_the_first_named(tmp_path: Path) -> Non
     assert "6 of 7 features are constant ('a', 'b', 'c', …)." in read(tmp_path / "t.csv").notes
 
 
+def test_constant_columns_are_said_whatever_the_format(tmp_path: Path) -> None:
+    values = np.array([[1.0, 7, 2], [2, 7, 4], [6, 7, 9]])
+    np.save(tmp_path / "x.npy", values)
+    (tmp_path / "x.svm").write_text("".join(f"{i} 1:{a} 2:{b} 3:{c}\n" for i, (a, b, c) in enumerate(values)))
+    np.savez(tmp_path / "x.npz", X=values.astype(np.int8), y=values[:, 0])
+    for name, target in (("x.npy", 1), ("x.svm", None), ("x.npz", "y")):
+        count = 2 if name == "x.npy" else 3
+        column = 1 if name == "x.npy" else 2
+        notes = read(tmp_path / name, target=target).notes
+        assert f"1 of {count} features is constant ('column {column}')." in notes
+        notes = read(tmp_path / name, target=target, preprocess="centre").notes
+        assert f"1 of {count} features is constant and became 0 ('column {column}')." in notes
+
+
 def test_zero_samples_are_said_where_they_cannot_be_normalised(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("y,a,b\n1,0,0\n2,3,4\n3,0,0\n")
