@@ -87,7 +87,7 @@ def test_a_small_spread_around_a_large_mean_is_kept() -> None:
 
 def test_means_are_zero_to_the_rounding_of_the_deviations_not_of_the_entries() -> None:
     features = 1e6 + np.random.default_rng(4).normal(size=(1000, 5))
-    result = preprocess_features(features, "centre")
+    result = whole(features, "centre")
     means = [math.fsum(column) / 1000 for column in result.T]
     assert max(map(abs, means)) < 1e-15  # the rounding of the entries is 1e-10
 
