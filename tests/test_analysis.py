@@ -13,6 +13,7 @@ from helpers import assert_close, no_positive_label, random_problem
 import relubias.analysis
 from relubias import Analysis, ArgumentError, DataError, Descent, Network, Problem, Run, Status, analyze, starts
 from relubias.dynamics.run import Progress
+from relubias.files import preprocess_features
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def strict_json(analysis: Analysis) -> dict[str, Any]:
 
 def centred(n: int = 12, d: int = 200) -> Problem:
     problem = random_problem(n, d, seed=3)
-    return Problem.from_features(problem.features - problem.features.mean(axis=0), problem.labels, preprocess="centre")
+    return Problem.from_features(preprocess_features(problem.features, "centre"), problem.labels)
 
 
 def test_the_gap_is_the_distance_in_weight_space(analysis: Analysis) -> None:

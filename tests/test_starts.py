@@ -271,7 +271,7 @@ def test_samples_that_are_all_zero_cannot_be_learned() -> None:
 
 
 def test_weights_need_features_and_the_right_shape() -> None:
-    with pytest.raises(DataError, match="K but no features"):
+    with pytest.raises(DataError, match="Gram matrix but no features"):
         starts.from_weights(Problem.from_gram(np.eye(3), np.ones(3)), SINGLE, np.ones(5))
     with pytest.raises(ArgumentError, match="must have shape"):
         starts.from_weights(gaussian_problem(3, 9), SINGLE, np.ones(8))

@@ -29,7 +29,11 @@ class Activation:
     value: Callable[[Array], Array]
 
 
-RELU = Activation("relu", lambda z: np.maximum(z, 0.0))
+def _relu(z: Array) -> Array:
+    return np.maximum(z, 0.0)
+
+
+RELU = Activation("relu", _relu)
 
 _BY_NAME = {RELU.name: RELU}
 

@@ -70,6 +70,10 @@ class Analysis:
     reference_note: str = ""
     interrupted: bool = False
 
+    def __repr__(self) -> str:
+        gap = "none" if self.gap is None else self.gap.message
+        return f"<Analysis: {self.run!r}, gap: {gap}>"
+
     def as_dict(self) -> dict[str, Any]:
         """The analysis as JSON-able values.
 

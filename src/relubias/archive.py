@@ -10,6 +10,7 @@ import json
 import os
 import uuid
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -49,6 +50,9 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], o
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ArgumentError(f"cannot write {target}: {error.strerror or error}; choose another path.") from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -80,7 +84,7 @@ def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDAr
             if _META not in data.files:
                 raise DataError(f"{source} is an .npz file, but not one that relubias saved; it has no record in it.")
             meta = json.loads(str(data[_META]))
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"cannot read {source} as a saved {kind}: {error}.") from error

@@ -13,6 +13,7 @@ import numpy as np
 
 from relubias.activations import RELU, Activation
 from relubias.activations import activation as activation_named
+from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 
@@ -47,7 +48,7 @@ class Network:
     @classmethod
     def single(cls, *, sign: int = 1, activation: str | Activation = "relu") -> Network:
         """One neuron of the given sign."""
-        return cls((int(sign),), activation_named(activation))
+        return cls((_checked_sign(sign),), activation_named(activation))
 
     @classmethod
     def pair(cls, *, activation: str | Activation = "relu") -> Network:
@@ -57,7 +58,7 @@ class Network:
     @classmethod
     def of_signs(cls, signs: Iterable[int], *, activation: str | Activation = "relu") -> Network:
         """One neuron for each sign in `signs`."""
-        return cls(tuple(int(sign) for sign in signs), activation_named(activation))
+        return cls(tuple(_checked_sign(sign) for sign in signs), activation_named(activation))
 
     @property
     def n_neurons(self) -> int:
@@ -90,3 +91,9 @@ class Network:
         }
         signs = ", ".join("+" if sign > 0 else "−" for sign in self.signs)
         return names.get(self.signs, f"{self.n_neurons} neurons ({signs})")
+
+
+def _checked_sign(sign: object) -> int:
+    if is_whole(sign) and sign in (1, -1):
+        return 1 if sign == 1 else -1
+    raise ArgumentError(f"output sign {sign!r} is neither +1 nor -1.")

@@ -106,12 +106,13 @@ class Problem:
         feature_names: Sequence[str] | None = None,
         sample_names: Sequence[str] | None = None,
         target_name: str | None = None,
-        preprocess: str = "none",
         label_mean: float = 0.0,
         source: str = "arrays",
         notes: Sequence[str] = (),
     ) -> Problem:
         """Compute K = XXᵀ in float64, block by block, and check what was given.
+
+        Column names of a pandas table become the feature names.
 
         Parameters
         ----------
@@ -120,8 +121,6 @@ class Problem:
             width), every time it is called. An iterator itself is passed over once: the problem then has K, but no
             features.
         labels : array_like, shape (n_samples,)
-        preprocess : str
-            What was done to the features before; known without it where they are a `Preprocessed` record.
 
         Raises
         ------
@@ -130,6 +129,8 @@ class Problem:
             are more than `MOST_SAMPLES` samples.
         """
         matrix: Any
+        if feature_names is None and hasattr(features, "columns"):
+            feature_names = [str(name) for name in features.columns]
         if _is_streamed(features):
             target = as_labels(labels)
             require_tractable(len(target))
@@ -139,8 +140,6 @@ class Problem:
             matrix = require_tractable_features(features)
             target = as_labels(labels, matrix.shape[0])
             gram, n_features = gram_matrix(matrix), matrix.shape[1]
-        if isinstance(matrix, Preprocessed):
-            preprocess = matrix.how
         if not np.all(np.isfinite(gram)):
             raise not_finite_error(matrix, feature_names)
         return cls(
@@ -151,7 +150,7 @@ class Problem:
             feature_names=names_of(feature_names, n_features, "feature_names"),
             sample_names=names_of(sample_names, len(target), "sample_names"),
             target_name=target_name,
-            preprocess=preprocess,
+            preprocess=matrix.how if isinstance(matrix, Preprocessed) else "none",
             label_mean=float(label_mean),
             source=source,
             notes=tuple(notes),
@@ -217,6 +216,10 @@ class Problem:
                 "no features X give K = X Xᵀ."
             )
         return problem
+
+    def __repr__(self) -> str:
+        features = "an unknown number of" if self.n_features is None else f"{self.n_features:,}"
+        return f"<Problem: {self.n_samples:,} samples, {features} features, from {self.source}>"
 
     @property
     def n_samples(self) -> int:

@@ -128,9 +128,10 @@ def gaussian(
     norms = np.zeros(network.n_neurons)
     if orthogonal:
         norms = deviation * np.sqrt(_chi_square(problem, generator, network.n_neurons))
-    return require_movable(
-        State(problem, network, (coordinates / roots) @ basis.T, (coordinates * roots) @ basis.T, norms)
-    )
+    # A sample that is zero has β = 0 exactly, whatever the eigenvectors say.
+    present = operator.diagonal > 0
+    dual, primal = (coordinates / roots) @ basis.T * present, (coordinates * roots) @ basis.T * present
+    return require_movable(State(problem, network, dual, primal, norms))
 
 
 def disjoint(

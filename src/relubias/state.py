@@ -89,6 +89,10 @@ class State:
         rest[inside], norms[inside] = 0.0, 0.0
         return cls(problem, network, dual, primal, norms, rest if np.any(norms) else None)
 
+    def __repr__(self) -> str:
+        active = ", ".join(str(int(count)) for count in self.pattern.sum(axis=1))
+        return f"<State of {self.network}: ‖W‖ = {self.norm:.4g}, loss {self.loss:.4g}, active samples {active}>"
+
     @property
     def pattern(self) -> NDArray[np.bool_]:
         """D: which samples are active in which neuron, shape (n_neurons, n_samples)."""

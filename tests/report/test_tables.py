@@ -6,6 +6,7 @@ import pytest
 from helpers import no_positive_label, random_problem
 
 from relubias import Analysis, Descent, Network, Problem, analyze
+from relubias.files import preprocess_features
 from relubias.report.tables import WIDTH, as_text
 
 
@@ -52,7 +53,8 @@ def test_lines_are_not_wider_than_a_page(analysis: Analysis) -> None:
 
 def test_preprocessing_of_features_and_labels_is_printed() -> None:
     problem = random_problem(10, 100, seed=0)
-    done = Problem.from_features(problem.features, problem.labels, preprocess="unit-rows", label_mean=3.25)
+    features = preprocess_features(problem.features, "unit-rows")
+    done = Problem.from_features(features, problem.labels, label_mean=3.25)
     assert "features of norm 1 a row; labels centred (mean 3.25 subtracted)" in as_text(analyze(done))
 
 

@@ -36,13 +36,16 @@ class Cycle:
     mean : ndarray, shape (n_neurons, n_samples)
         Time average of β over one period.
     amplitude : float
-        Largest deviation from the mean, relative to the largest |β|.
+        Largest deviation from the mean, relative to the largest |β| or |y|.
     """
 
     period: int
     states: Array
     mean: Array
     amplitude: float
+
+    def __repr__(self) -> str:
+        return f"<Cycle of period {self.period:,}, amplitude {self.amplitude:.3g}>"
 
 
 def cycle_of(iterate: Iterate, period: int) -> Cycle:
@@ -58,7 +61,7 @@ def cycle_of(iterate: Iterate, period: int) -> Cycle:
         total += walker.primal
         low, high = np.minimum(low, walker.primal), np.maximum(high, walker.primal)
         walker.advance(1, (np.inf, np.inf))
-    largest = max(float(np.abs(low).max()), float(np.abs(high).max()))
+    largest = max(float(np.abs(values).max()) for values in (low, high, iterate.labels))
     mean = total / period
     spread = float(np.maximum(high - mean, mean - low).max())
     return Cycle(period, states, mean, spread / largest if largest else 0.0)

@@ -90,6 +90,8 @@ def gradient_descent(
     ArgumentError
         If `step_size`, `until`, `record` or `budget` is out of range, or the start belongs to another problem.
     """
+    if not isinstance(start, State):
+        raise ArgumentError(f"start must be a State from relubias.starts; it is a {type(start).__name__}.")
     if start.problem is not problem or start.network != network:
         raise ArgumentError(
             "the start belongs to another problem or network; make one with relubias.starts for this one."

@@ -89,10 +89,10 @@ class Endings:
         """Nothing moves any more, but some signs cannot be told from rounding."""
         n = self.problem.n_samples
         unsure = [self.problem.sample(int(i) % n) for i in np.flatnonzero(~limit.frozen.ravel())]
-        message = (
-            f"nothing moves beyond rounding, but the signs of {listed(unsure)} are too close to 0 to be certified."
-        )
-        return Ending(Status.CONVERGED, message)
+        reason = f"the signs of {listed(unsure)} are too close to 0 to be certified"
+        if not unsure:
+            reason = "the step is too near the edge of stability for a certificate"
+        return Ending(Status.CONVERGED, f"nothing moves beyond rounding, but {reason}.")
 
     def spent(self, budget: float) -> Ending:
         """The budget is used up."""

@@ -36,10 +36,14 @@ from relubias.linalg.factor import EPS, PatternModes
 from relubias.linalg.gram import Array
 
 INFINITY = float("inf")
+#: Beyond this many steps a search stops halving what is infinitely long.
+FARTHEST = 10**18
 #: Windows examined in one search; beyond it the search returns what it has.
 SEARCH_WINDOWS = 4_000
 #: An active entry is at rest within this many rounding margins of zero.
 REST_MARGINS = 4.0
+#: … and never farther from it than this fraction of the largest label.
+REST_AT_MOST = 1e-6
 
 
 def decay(eigenvalues: Array, step_size: float, time: float) -> Array:
@@ -118,6 +122,8 @@ class Leap:
         √K_ii.
     rest : ndarray, shape (n_samples,)
         Half width of the dead zone around zero.
+    widest : float
+        No entry farther from zero than this is at rest, however large the margins are.
     """
 
     primal: Array
@@ -132,6 +138,7 @@ class Leap:
     response_size: Array
     roots: Array
     rest: Array
+    widest: float
 
     @classmethod
     def of(cls, iterate: Iterate) -> Leap:
@@ -154,6 +161,7 @@ class Leap:
             response_size=np.abs(response),
             roots=np.sqrt(iterate.operator.diagonal),
             rest=iterate.zero,
+            widest=REST_AT_MOST * float(np.abs(iterate.labels).max() or np.abs(iterate.primal).max()),
         )
 
     @property
@@ -221,7 +229,7 @@ class Leap:
         active = self.active.ravel()[rows]
         kept = np.where(active, middle - half - rounding > 0, middle + half + rounding <= 0)
         samples = rows % self.active.shape[1]
-        width = np.maximum(self.rest[samples], REST_MARGINS * rounding)
+        width = np.minimum(np.maximum(self.rest[samples], REST_MARGINS * rounding), self.widest)
         quiet = self._residual_bound(first)[samples] <= REST_MARGINS * width
         resting = active & ~kept & quiet & (np.abs(middle) + half <= width)
         return rows[~(kept | resting)], rows[resting]
@@ -240,6 +248,8 @@ class Leap:
             if not len(rows):
                 continue
             if end - first <= 1:
+                return Outlook(first, resting)
+            if first >= FARTHEST:
                 return Outlook(first, resting)
             middle = 2 * first + 1024 if end == INFINITY else first + (end - first) // 2
             windows.append((middle, end, rows))

@@ -120,6 +120,8 @@ class Loop:
     def _certify(self) -> Ending | None:
         it = self.iterate
         it.certificate_tried = True
+        if not it.pattern.any():
+            return None  # the next step finds that nothing is active
         it.flops += self.certificate_flops
         limit = certificates.limit_by_cholesky(it)
         if limit is None or not limit.frozen.all():
@@ -146,6 +148,7 @@ class Loop:
                 return self.ends.at_limit(limit.primal, limit.dual, tuple(map(int, outlook.at_rest)))
             # The refined limit is on the other side of zero, or too near: go as far as that cannot matter.
             ahead = leap.search(self._settling_time(leap)).quiet_until
+        ahead = min(ahead, LONGEST - it.steps)
         if ahead > 0:
             self._record_leap(leap, it.steps + ahead)
             it.move_to(leap.primal_at(ahead), leap.dual_at(ahead), int(ahead))
@@ -166,7 +169,9 @@ class Loop:
     def _settling_time(leap: Leap) -> int:
         """Steps after which every mode has decayed to nothing."""
         slowest = float(np.max(np.abs(1.0 - leap.step_size * leap.modes.values), initial=0.0))
-        return math.ceil(_DECAYED / -math.log(slowest)) if slowest > 0 else 1
+        if slowest >= 1.0:
+            return LONGEST  # so slow that not even rounding shows it
+        return min(LONGEST, math.ceil(_DECAYED / -math.log(slowest))) if slowest > 0 else 1
 
     def _record_leap(self, leap: Leap, last: float) -> None:
         """Record the wanted steps up to `last` in closed form."""

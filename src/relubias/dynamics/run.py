@@ -115,6 +115,9 @@ class Run:
     resume: Resume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Run of {self.network}: {self.status} after {self.steps:,} steps; {self.message}>"
+
     @property
     def at_limit(self) -> bool:
         """True where the state is the proven limit."""

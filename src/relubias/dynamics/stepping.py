@@ -4,9 +4,9 @@ One step reads the active columns of K only and costs 2 n Σ_k |A_k| flops (the 
 :mod:`relubias.dynamics.kernel`). β is carried by its own recursion, not recomputed from α: the recursion
 contracts rounding errors, whereas Kα cancels where K is ill conditioned.
 
-A sample is *logged* as on or off with a dead zone around zero of the size of one step's rounding error,
+A sample is *logged* as on or off with a dead zone around zero of the size of some steps' rounding errors,
 
-    z_i = ε √K_ii · η √(tr K) (‖y‖ + ‖β₀‖),
+    z_i = 64 ε √K_ii · η √(tr K) (‖y‖ + ‖β₀‖),
 
 so that no change of pattern is reported that rounding alone could have made. σ itself knows no dead zone: a sample
 that is switched inside it while its residual is not zero has really changed, and is logged.
@@ -29,6 +29,8 @@ from relubias.state import State
 BUFFER = 65_536
 #: Events that a run lists; later ones are counted only.
 LISTED_EVENTS = 1_000_000
+#: Width of the dead zone, in rounding errors of one step: errors of inactive samples add up.
+ZONE = 64.0
 #: |β| beyond this multiple of the problem's own scale is divergence.
 DIVERGENCE = 1e50
 
@@ -90,7 +92,7 @@ class Iterate:
         operator, labels = start.problem.operator, start.problem.labels
         trace = float(operator.diagonal.sum())
         reach = float(np.linalg.norm(labels) + np.linalg.norm(start.primal))
-        zero = EPS * np.sqrt(operator.diagonal) * step_size * np.sqrt(trace) * reach
+        zero = ZONE * EPS * np.sqrt(operator.diagonal) * step_size * np.sqrt(trace) * reach
         largest = max(float(np.abs(labels).max()), float(np.abs(start.primal).max()))
         return cls(
             operator=operator,

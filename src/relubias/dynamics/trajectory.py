@@ -49,6 +49,9 @@ class Trajectory:
     loss: Array
     norms: Array
 
+    def __repr__(self) -> str:
+        return f"<Trajectory: {len(self)} steps from {self.times[0]:,} to {self.times[-1]:,}>"
+
     @property
     def pattern(self) -> NDArray[np.bool_]:
         """Which samples are active in which neuron, shape (T, n_neurons, n_samples)."""

@@ -154,9 +154,7 @@ def _problem(table: Table, how: str, source: str, centre_labels: bool) -> Proble
         return Problem.from_gram(table.gram, target, n_features=table.n_features, notes=table.notes, **common)
     features = preprocess_features(table.features, how)
     notes = table.notes + _constancy(features, table.feature_names)
-    problem = Problem.from_features(
-        features, target, feature_names=table.feature_names, preprocess=how, notes=notes, **common
-    )
+    problem = Problem.from_features(features, target, feature_names=table.feature_names, notes=notes, **common)
     return replace(problem, notes=notes + _zero_samples(problem)) if how == "unit-rows" else problem
 
 

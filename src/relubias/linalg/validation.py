@@ -49,7 +49,12 @@ def require_tractable_features(features: Any) -> Any:
 
 def real_array(values: Any, what: str) -> NDArray[Any]:
     """Return an array of real numbers, or raise DataError."""
-    array = np.asarray(values)
+    if np.ma.isMaskedArray(values) and np.any(np.ma.getmaskarray(values)):
+        raise DataError(f"{what} have masked entries; remove or replace them first.")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{what} are no array: {error}.") from error
     if array.dtype.kind not in "biuf":
         raise DataError(f"{what} must be real numbers; the dtype is {array.dtype}.")
     return array

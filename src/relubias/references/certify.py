@@ -74,6 +74,9 @@ class Certificate:
     norm: float
     lower_bound: float
 
+    def __repr__(self) -> str:
+        return f"<Certificate: {self.message}>"
+
     @property
     def interval(self) -> float:
         """norm − lower_bound; negative only where the candidate is not feasible, or by rounding."""

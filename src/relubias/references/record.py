@@ -97,6 +97,9 @@ class MinimumNorm:
     infeasible_rows: tuple[int, ...] = ()
     nodes: int = 1
 
+    def __repr__(self) -> str:
+        return f"<MinimumNorm of {self.network} ({self.of}): {self.status}, norm {self.norm:.10g}; {self.message}>"
+
     @property
     def interval(self) -> float:
         """Width norm − lower_bound of the interval that is proven to hold the least norm."""

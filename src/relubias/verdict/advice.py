@@ -68,5 +68,7 @@ def _advice_on_data(parts: Parts) -> list[str]:
 
 def _should_standardise(parts: Parts) -> bool:
     problem = parts.run.problem
+    if not any(np.any(sign * problem.labels > 0) for sign in parts.run.network.signs):
+        return False  # there is nothing that these neurons could fit, on whatever features
     few = problem.n_features is None or problem.n_features <= problem.n_samples
     return parts.regime.verdict is Membership.OUTSIDE and problem.preprocess == "none" and not few

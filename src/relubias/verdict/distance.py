@@ -56,8 +56,8 @@ def _finite_step(parts: Parts) -> str:
     squared length L = tr K/n that part of the weights has length ‖c s y₋ + (1 − c) β₀‖/√L with c = ηL, and w* has
     length ‖y₊‖/√L: their ratio does not depend on the dimension. (Ours.)
     """
-    run = parts.run
-    outside = parts.regime.verdict is Membership.OUTSIDE
+    run, reference = parts.run, parts.reference
+    outside = parts.regime.verdict is Membership.OUTSIDE or reference is None or reference.of != "global"
     if outside or run.network.n_neurons > 1 or run.stabilised_at != 1 or not np.all(run.start.pattern):
         return ""
     signed = run.network.signs[0] * run.problem.labels

@@ -59,7 +59,7 @@ def settling(parts: Parts) -> list[str]:
         texts.append(f"{changed}; no later change is possible: certified")
     else:
         texts.append(f"{changed} (of {run.steps:,} taken); later changes are not excluded")
-    lost = run.start.pattern & ~run.state.pattern
+    lost = run.start.pattern & ~run.state.pattern & (run.last_change > 0)
     if np.any(lost):
         when = run.last_change[lost]
         first, last = int(when.min()), int(when.max())
