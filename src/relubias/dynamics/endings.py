@@ -48,6 +48,9 @@ class Endings:
         """The pattern can never change again; `primal` and `dual` are where it leads."""
         it = self.iterate
         primal = primal.copy()
+        # An entry that slipped below zero within rounding, so that no event was logged, is at rest as well.
+        slipped = np.flatnonzero((it.logged > 0) & (primal <= 0))
+        at_rest = tuple(sorted({*at_rest, *map(int, slipped)}))
         primal.ravel()[list(at_rest)] = 0.0
         residual = it.signs @ np.maximum(primal, 0.0) - it.labels
         unfitted = np.abs(residual) > INTERPOLATED * np.abs(it.labels).max(initial=0.0)

@@ -204,7 +204,7 @@ class Loop:
         it = self.iterate
         for time in self.recorder.due(it.steps if self.endless else INFINITY):
             self.recorder.keep(time, it.primal, it.dual)
-        return self.ends.at_limit(it.primal, it.dual, tuple(map(int, np.flatnonzero(it.logged > 0))))
+        return self.ends.at_limit(it.primal, it.dual)
 
     def record_of(self, end: Ending, continuation: Callable[..., Run]) -> Run:
         """Build the record of the run."""
