@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from relubias import starts, step_sizes
 from relubias.dynamics.descent import gradient_descent
+from relubias.dynamics.stepping import Iterate
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.network import Network
 from relubias.problem import Problem
@@ -305,7 +306,6 @@ def test_an_interrupt_keeps_the_partial_answer() -> None:
 
 def test_the_compiled_loop_and_its_source_give_the_same_bits() -> None:
     from relubias.dynamics import kernel
-    from relubias.dynamics.stepping import Iterate
 
     problem = random_problem(7, 9, seed=13)
     compiled = Iterate.begin(start_of(problem), 0.02)
@@ -464,3 +464,25 @@ def test_a_signal_leaves_a_state_that_the_run_really_had() -> None:
         again = gradient_descent(problem, ONE, start, until=run.steps)
         assert np.array_equal(again.state.primal, run.state.primal)
         assert again.pattern_changes == run.pattern_changes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "d"), SIZES)
+@pytest.mark.parametrize("seed", range(10))
+def test_certified_limits_equal_long_runs_of_plain_steps(n: int, d: int, seed: int) -> None:
+    problem = random_problem(n, d, seed)
+    start = start_of(problem)
+    run = gradient_descent(problem, ONE, start, budget=1e5)
+    if not run.at_limit:
+        assert d < n, "only data that cannot be interpolated may go on without a limit"
+        return
+    active = run.state.pattern[0]
+    values = np.linalg.eigvalsh(problem.gram[np.ix_(active, active)])
+    slowest = values[values > 1e-10 * values[-1]][0]
+    plain = Iterate.begin(start, run.step_size)
+    steps = int(run.stabilised_at or 0) + int(25 / (run.step_size * slowest))
+    assert steps < 3_000_000
+    while plain.steps < steps:
+        plain.advance(steps - plain.steps, (np.inf, np.inf))
+    assert_close(run.state.primal, plain.primal, relative=1e-8)
+    assert plain.changes == run.pattern_changes
