@@ -89,3 +89,12 @@ def test_rounding_noise_around_a_limit_is_no_cycle() -> None:
     network = Network.of_signs([1, 1, -1])
     run = gradient_descent(problem, network, starts.all_active(problem, network, scale=1e-6), budget=1e6)
     assert run.status is not Status.CYCLING
+
+
+def test_a_neuron_that_comes_to_rest_on_the_kink_is_not_called_dead() -> None:
+    """β₁ = ½ (1 − 13η)^t is positive for ever, until it underflows; its mirror image never comes on."""
+    problem = Problem.from_features(np.array([[-2.0, 3], [2, -3]]), [0.0, 2])
+    run = gradient_descent(problem, ONE, starts.from_weights(problem, ONE, [-0.25, 0.0]), step_size=0.75 / 13)
+    assert run.status is Status.CERTIFIED_DEGENERATE
+    assert (0, 0) in run.at_zero
+    assert_close(run.state.primal, np.zeros((1, 2)), relative=1e-12, scale=1.0)
