@@ -57,9 +57,12 @@ class Endings:
         settled = int(it.last_change.max(initial=0))
         when = f"the pattern cannot change after step {settled}" if settled else "the pattern can never change"
         alive = it.pattern.any(axis=1)
-        for i in at_rest:
-            alive[i // it.primal.shape[1]] = True  # at rest on the kink is not dead
-        missed = {int(k): int(np.sum(unfitted & (np.sign(it.labels) == it.signs[k]))) for k in np.flatnonzero(~alive)}
+        resting = {i // it.primal.shape[1] for i in at_rest}  # at rest on the kink is not dead
+        missed = {
+            int(k): int(np.sum(unfitted & (np.sign(it.labels) == it.signs[k])))
+            for k in np.flatnonzero(~alive)
+            if int(k) not in resting
+        }
         needed = {neuron: count for neuron, count in missed.items() if count}
         if needed:
             return Ending(Status.DEAD, self._death(needed), primal, dual, at_rest)
