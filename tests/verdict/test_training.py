@@ -40,7 +40,9 @@ def test_samples_that_flip_are_named(chatter: Analysis) -> None:
     assert flips
     text = "\n".join(cycling(parts_of(chatter)))
     assert f"the cycle has {cycle.period} states; within it β moves by up to {cycle.amplitude:.2g}" in text
-    assert f"{len(flips)} samples ({', '.join(flips[:-1])} and {flips[-1]}) flip" in text
+    one = len(flips) == 1
+    who = flips[0] if one else f"{', '.join(flips[:-1])} and {flips[-1]}"
+    assert f"{len(flips)} sample{'' if one else 's'} ({who}) flip{'s' if one else ''} between" in text
 
 
 def test_the_edge_of_stability_is_told_from_chatter_and_its_mean_interpolates() -> None:

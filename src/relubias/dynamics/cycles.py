@@ -2,7 +2,9 @@
 
 Gradient descent need not have a limit: a step at the edge of stability oscillates, and where the labels cannot
 be interpolated, samples near the kink are switched on and off for ever. The recursion in floating point is
-a deterministic map, so that a state β that returns bit by bit proves that everything since then repeats.
+a deterministic map, so that a state β that returns bit by bit proves that everything since then repeats. Where states
+come back only nearly, because rounding goes on, :mod:`~relubias.dynamics.period_map` proves that training approaches
+a cycle.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 from relubias.linalg.gram import Array
 
 if TYPE_CHECKING:
+    from relubias.dynamics.period_map import Approach
     from relubias.dynamics.stepping import Iterate
 
 #: States that are kept of a cycle; of a longer one the first ones.
@@ -37,12 +40,16 @@ class Cycle:
         Time average of β over one period.
     amplitude : float
         Largest deviation from the mean, relative to the largest |β| or |y|.
+    distance : float
+        ‖W − W*‖_F between training and the cycle when it was found: 0 where a state has returned bit by bit; where
+        training is proven to approach the cycle, it shrinks with every turn.
     """
 
     period: int
     states: Array
     mean: Array
     amplitude: float
+    distance: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Cycle of period {self.period:,}, amplitude {self.amplitude:.3g}>"
@@ -50,7 +57,7 @@ class Cycle:
 
 def cycle_of(iterate: Iterate, period: int) -> Cycle:
     """Walk once around the cycle of `period` steps that the iterate is on; it comes back to where it was."""
-    kept = max(1, min(period, KEPT_NUMBERS // iterate.primal.size))
+    kept = kept_states(iterate, period)
     states = np.empty((kept, *iterate.primal.shape))
     total = np.zeros_like(iterate.primal)
     low, high = np.full_like(total, np.inf), np.full_like(total, -np.inf)
@@ -61,7 +68,23 @@ def cycle_of(iterate: Iterate, period: int) -> Cycle:
         total += walker.primal
         low, high = np.minimum(low, walker.primal), np.maximum(high, walker.primal)
         walker.advance(1, (np.inf, np.inf))
-    largest = max(float(np.abs(values).max()) for values in (low, high, iterate.labels))
-    mean = total / period
+    return _cycle(states, period, total / period, low, high, iterate.labels)
+
+
+def cycle_ahead(iterate: Iterate, ahead: Approach) -> Cycle:
+    """The cycle that the iterate is proven to approach."""
+    turn = ahead.cycle
+    return _cycle(turn.states, ahead.map.period, turn.mean, turn.low, turn.high, iterate.labels, ahead.distance)
+
+
+def kept_states(iterate: Iterate, period: int) -> int:
+    """How many states of a cycle of this period are kept."""
+    return max(1, min(period, KEPT_NUMBERS // iterate.primal.size))
+
+
+def _cycle(
+    states: Array, period: int, mean: Array, low: Array, high: Array, labels: Array, distance: float = 0.0
+) -> Cycle:
+    largest = max(float(np.abs(values).max()) for values in (low, high, labels))
     spread = float(np.maximum(high - mean, mean - low).max())
-    return Cycle(period, states, mean, spread / largest if largest else 0.0)
+    return Cycle(period, states, mean, spread / largest if largest else 0.0, distance)

@@ -86,11 +86,15 @@ class Endings:
         return Ending(Status.DIVERGED, self._too_large("the iterates grow without bound"))
 
     def cycling(self, cycle: Cycle) -> Ending:
-        """The iterate has just come back to where it was one period ago."""
-        message = (
-            f"from step {self.iterate.steps - cycle.period} on, the same {cycle.period} states repeat for ever, "
-            "so there is no limit; a smaller step may have one."
-        )
+        """The iterate has just come back to where it was one period ago, or is proven to approach a cycle."""
+        it = self.iterate
+        repeats = f"from step {it.steps - cycle.period} on, the same {cycle.period} states repeat for ever"
+        if cycle.distance:
+            repeats = (
+                f"from step {it.steps} on, the same patterns of {cycle.period} steps repeat for ever and the states "
+                f"approach a cycle, which is {cycle.distance:.2g} away in ‖W‖"
+            )
+        message = f"{repeats}, so there is no limit; a smaller step may have one."
         return Ending(Status.CYCLING, message, cycle=cycle)
 
     def converged(self, limit: PatternLimit) -> Ending:

@@ -33,7 +33,7 @@ except ImportError:
 
 
 # Why the loop came back: all steps done, quiet for long enough, nothing active, event buffer full, overflow,
-# an earlier state has returned bit by bit.
+# an earlier state has returned.
 STEPS, QUIET, FROZEN, EVENTS, DIVERGED, RETURNED = 0, 1, 2, 3, 4, 5
 
 #: What a step costs beyond its products with columns of K, in flops: for each entry of β, and in all.
@@ -68,11 +68,11 @@ def subtract_columns(gram: Array, columns: NDArray[np.int64], moves: Array, n_co
 
 
 @compiled
-def same_bits(one: Array, other: Array) -> bool:
-    """True where two arrays of equal shape hold the same numbers; leaves at the first difference."""
-    for k in range(one.shape[0]):
-        for i in range(one.shape[1]):
-            if one[k, i] != other[k, i]:
+def returned(primal: Array, anchor: Array, near: Array) -> bool:
+    """True where each entry is within near_i of the anchor's; leaves at the first that is not. near = 0 means equal."""
+    for k in range(primal.shape[0]):
+        for i in range(primal.shape[1]):
+            if not abs(primal[k, i] - anchor[k, i]) <= near[i]:
                 return False
     return True
 
@@ -104,6 +104,7 @@ def advance(
     events: NDArray[np.int64],
     anchor: Array,
     anchor_time: int,
+    near: Array,
     time: int,
     max_steps: int,
     quiet: float,
@@ -116,7 +117,8 @@ def advance(
     Returns steps taken, reason, number of events, number of steps with a change, quiet flops, flops,
     time of the anchor.
     `limit` is the quiet limit to begin with; `limits` holds the first and the second one; a change brings back
-    the first. `anchor` is an earlier state, renewed at doubling times (Brent's cycle detection).
+    the first. `anchor` is an earlier state, renewed at doubling times (Brent's cycle detection), and `near` how near a
+    state must come to count as its return, where the pattern has changed in between.
     """
     n_neurons, n = primal.shape
     residual = np.empty(n)
@@ -127,6 +129,8 @@ def advance(
     columns = np.empty(n, dtype=np.int64)
     capacity = events.shape[0] - n_neurons * n
     done, n_events, n_changes, flops = 0, 0, 0, 0.0
+    same = np.zeros(n)
+    latest = last_change.max()
     while done < max_steps:
         for i in range(n):
             residual[i] = misfit(primal, signs, labels, i)
@@ -177,11 +181,12 @@ def advance(
         quiet += step_flops
         if changed:
             n_changes += 1
+            latest = time + done
             quiet = 0.0
             limit = limits[0]
         if not finite:
             return done, DIVERGED, n_events, n_changes, quiet, flops, anchor_time
-        if same_bits(primal, anchor):
+        if returned(primal, anchor, near if latest > anchor_time else same):
             return done, RETURNED, n_events, n_changes, quiet, flops, anchor_time
         if time + done >= 2 * anchor_time:
             anchor[:, :] = primal

@@ -27,10 +27,14 @@ from relubias.state import State
 
 #: Events that one call of the compiled loop can hand over, beyond those of its last step.
 BUFFER = 65_536
+#: Latest events that are kept to look for a cycle.
+RECENT_EVENTS = 4 * BUFFER
 #: Events that a run lists; later ones are counted only.
 LISTED_EVENTS = 1_000_000
 #: Width of the dead zone, in rounding errors of one step: errors of inactive samples add up.
 ZONE = 64.0
+#: A state that comes back within so many half widths of the dead zone may be on a cycle.
+NEAR = 2.0**14
 #: |β| beyond this multiple of the problem's own scale is divergence.
 DIVERGENCE = 1e50
 
@@ -57,6 +61,8 @@ class Iterate:
         Whether the cheap certificate has been tried since the last change.
     anchor, anchor_steps
         An earlier state and its step; a state that returns to it bit by bit repeats for ever.
+    near_from : int
+        From this step on, a state that nearly returns is noticed as well.
     """
 
     operator: GramOperator
@@ -71,6 +77,7 @@ class Iterate:
     divergence: float
     anchor: Array
     anchor_steps: int = 0
+    near_from: int = 0
     steps: int = 0
     quiet: float = 0.0
     flops: float = 0.0
@@ -79,6 +86,7 @@ class Iterate:
     events: list[NDArray[Any]] = field(default_factory=list)
     listed: int = 0
     dropped: int = 0
+    recent: list[NDArray[np.int64]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         factor = self.operator.factor
@@ -159,6 +167,7 @@ class Iterate:
             self._buffer,
             self.anchor,
             self.anchor_steps,
+            self.near if self.steps >= self.near_from else np.zeros_like(self.zero),
             self.steps,
             max_steps,
             self.quiet,
@@ -183,6 +192,7 @@ class Iterate:
             last_change=self.last_change.copy(),
             anchor=self.anchor.copy(),
             events=[],
+            recent=[],
         )
 
     def move_to(self, primal: Array, dual: Array, steps: int) -> None:
@@ -204,9 +214,36 @@ class Iterate:
         self.dropped += (times - 1) * (self.listed + self.dropped - events)
         self.last_change[self.last_change > first] += skipped
         self.steps += skipped
+        self.recent = []
         self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
+    def place(self, primal: Array) -> None:
+        """Put the state where rounding-free steps would have it; α follows from β."""
+        self.primal = np.ascontiguousarray(primal)
+        self.dual = np.ascontiguousarray(self.operator.pseudo_solve(self.primal))
+        self.anchor, self.anchor_steps = self.primal.copy(), self.steps
+
+    @property
+    def near(self) -> Array:
+        """How near each entry of β must come to an earlier one for a return, shape (n_samples,)."""
+        return NEAR * self.zero
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether the state is the anchor's, bit by bit."""
+        return np.array_equal(self.primal, self.anchor)
+
+    def recent_events(self) -> NDArray[np.int64]:
+        """The latest changes of pattern, shape (n_events, 4): step, neuron, sample, kind; in order of time."""
+        if len(self.recent) > 1:
+            self.recent = [np.concatenate(self.recent)]
+        return self.recent[0] if self.recent else np.empty((0, 4), dtype=np.int64)
+
     def _list_events(self, rows: NDArray[np.int64]) -> None:
+        if len(rows):
+            self.recent.append(rows.copy())
+            while sum(map(len, self.recent)) - len(self.recent[0]) > RECENT_EVENTS:
+                del self.recent[0]
         kept = rows[: max(0, LISTED_EVENTS - self.listed)]
         if len(kept):
             listed = np.empty(len(kept), dtype=EVENT)

@@ -31,8 +31,8 @@ def cycling(parts: Parts) -> list[str]:
     active = cycle.states > 0
     flips = in_some_neuron(np.ptp(active.astype(np.int8), axis=0) > 0)
     if np.any(flips):
-        some = count(int(flips.sum()), "sample")
-        texts.append(f"{some} ({samples(run.problem, flips)}) flip between active and inactive in every period")
+        some, verb = count(int(flips.sum()), "sample"), "flips" if flips.sum() == 1 else "flip"
+        texts.append(f"{some} ({samples(run.problem, flips)}) {verb} between active and inactive in every period")
     else:
         texts.append(
             "no sample flips within the cycle: the step is at the edge of stability, η λ_max(H) = "

@@ -1,0 +1,268 @@
+"""The map of one period: where training goes that repeats a sequence of patterns. (Ours.)
+
+With the patterns D(0) … D(p − 1) of p steps given, gradient descent is affine. Let V_k be an orthonormal basis of the
+span of the samples that are active in neuron k at least once, C_k = X V_k and z_k = V_kᵀ w_k. Nothing moves outside the
+V_k, and
+
+    β_k(t) = β_k(0) + C_k (z_k(t) − z_k(0)),
+    z ← z − η B_tᵀ (B_t z − y),      B_t = [s_1 D_1(t) C_1, s_2 D_2(t) C_2, …].
+
+Over the period, z ↦ M z + b with M = Π_t (I − η B_tᵀ B_t). Suppose κ < 1 bounds ‖M‖; then the period map has one fixed
+point z*, and ‖z − z*‖ ≤ ‖T z − z‖/(1 − κ).
+
+**Certificate.** Let the path from z*, or from z itself, have these very patterns and stay farther from every kink,
+in units of √K_ii, than a ‖z − z*‖, with a = max_t ‖Π_{s<t} (I − η B_sᵀ B_s)‖. Then both paths have the same patterns,
+the one from z comes back nearer to z* by the factor κ, and so on for ever: training approaches the cycle through z*
+and its patterns repeat from now on.
+
+For a stable step every factor is a contraction. Then a = 1, and the norm of any run of consecutive factors is a κ: a
+period of a million steps needs no product of a million matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.dynamics.stepping import Iterate
+from relubias.linalg.gram import Array
+
+#: A product of factors is long enough when its norm has fallen so far.
+CONTRACTED = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One walk around a period, from z back to where it leads.
+
+    Attributes
+    ----------
+    end : ndarray, shape (v,)
+        T z.
+    clearance : float
+        How far the path stays from every kink, in units of √K_ii, less what rounding may hide.
+    states : ndarray, shape (kept, n_neurons, n_samples)
+        The first β along the path.
+    mean, low, high : ndarray, shape (n_neurons, n_samples)
+        Time average and range of β.
+    """
+
+    end: Array
+    clearance: float
+    states: Array
+    mean: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodMap:
+    """Gradient descent over one period.
+
+    Attributes
+    ----------
+    period : int
+        Number of steps p.
+    base : ndarray, shape (n_neurons, n_samples)
+        β − C z, which does not move.
+    images : ndarray, shape (n_neurons, n_samples, v)
+        C_k in the columns of neuron k, zero elsewhere.
+    origin : ndarray, shape (v,)
+        z where training is.
+    blur : ndarray, shape (n_neurons, n_samples)
+        What of β is rounding: the dead zone, and for active samples what steps have left outside the range of K.
+    roots : ndarray, shape (n_samples,)
+        √K_ii.
+    stable : bool
+        Whether no step of any pattern can increase a distance.
+    """
+
+    period: int
+    base: Array
+    images: Array
+    origin: Array
+    labels: Array
+    signs: Array
+    step_size: float
+    blur: Array
+    roots: Array
+    stable: bool
+
+    @classmethod
+    def of(cls, iterate: Iterate, period: int, ever: NDArray[np.bool_]) -> PeriodMap:
+        """The map of the next `period` steps; `ever` tells which samples are active in which neuron some time."""
+        n_neurons, n = iterate.primal.shape
+        modes = [iterate.operator.pattern_modes(mask[None]) if mask.any() else None for mask in ever]
+        sizes = [0 if own is None else len(own.values) for own in modes]
+        images, origin = np.zeros((n_neurons, n, sum(sizes))), np.zeros(sum(sizes))
+        blur = np.tile(iterate.zero, (n_neurons, 1))
+        base = iterate.primal.copy()
+        for k, own in enumerate(modes):
+            if own is None:
+                continue
+            columns = slice(sum(sizes[:k]), sum(sizes[: k + 1]))
+            roots = np.sqrt(own.values)
+            image = own.images[0] / roots
+            origin[columns] = own.vectors.T @ iterate.primal[k, own.union] / roots
+            base[k] -= image @ origin[columns]
+            blur[k, own.union] += np.abs(base[k, own.union])
+            base[k, own.union] = 0.0
+            images[k, :, columns] = image
+        return cls(
+            period=period,
+            base=base,
+            images=images,
+            origin=origin,
+            labels=iterate.labels,
+            signs=iterate.signs,
+            step_size=iterate.step_size,
+            blur=blur,
+            roots=np.sqrt(iterate.operator.diagonal),
+            stable=iterate.step_size * n_neurons * iterate.operator.largest <= 2.0,
+        )
+
+    def primal_at(self, point: Array) -> Array:
+        """β for the coordinates z, shape (n_neurons, n_samples)."""
+        return np.asarray(self.base + self.images @ point)
+
+    def around(self, point: Array, kept: int) -> Turn:
+        """Walk around once from z, keeping the first `kept` states."""
+        from relubias.dynamics.turning import walk  # here because it brings numba with it
+
+        end = point.copy()
+        states = np.empty((min(kept, self.period), *self.base.shape))
+        total = np.zeros_like(self.base)
+        low, high = np.full_like(total, np.inf), np.full_like(total, -np.inf)
+        clearance = walk(
+            self.images,
+            self.signs,
+            self.labels,
+            self.step_size,
+            self.base,
+            end,
+            self.period,
+            self.roots,
+            self.blur,
+            states,
+            total,
+            low,
+            high,
+        )
+        return Turn(end, float(clearance), states, total / self.period, low, high)
+
+    def product(self, most: int) -> tuple[Array, int, float]:
+        """Multiply factors along the path from where training is, until they contract or `most` are done.
+
+        Returns
+        -------
+        matrix : ndarray, shape (v, v)
+        factors : int
+            How many; a product of all `period` is M.
+        reach : float
+            The largest Frobenius norm on the way, at least 1.
+        """
+        point, matrix, reach = self.origin.copy(), np.eye(len(self.origin)), 1.0
+        for step in range(1, min(most, self.period) + 1):
+            active = self.primal_at(point) > 0
+            rows = np.flatnonzero(active.any(axis=0))
+            mixed = np.einsum("k,ki,kic->ic", self.signs, active[:, rows].astype(float), self.images[:, rows])
+            point = point - self.step_size * mixed.T @ (mixed @ point - self.labels[rows])
+            matrix -= self.step_size * mixed.T @ (mixed @ matrix)
+            norm = float(np.linalg.norm(matrix))
+            reach = max(reach, norm)
+            if self.stable and norm <= CONTRACTED and step < self.period:
+                return matrix, step, reach
+        return matrix, min(most, self.period), reach
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """The proof that training approaches a cycle, and where that cycle is.
+
+    Attributes
+    ----------
+    map : PeriodMap
+    cycle : Turn
+        One walk along the cycle, from the step that training is at; within `blur` of the cycle itself.
+    fixed : ndarray, shape (v,)
+        z*, within `blur`.
+    linear : ndarray, shape (v, v), or None
+        M, where the period is short enough for it.
+    distance : float
+        Bound of ‖W − W*‖_F, how far training is from the cycle.
+    """
+
+    map: PeriodMap
+    cycle: Turn
+    fixed: Array
+    linear: Array | None
+    distance: float
+
+    def shorter_period(self, near: Array) -> int | None:
+        """A smaller period of the cycle, if it has one: it is then back within `near`, shape (n_samples,)."""
+        states = self.cycle.states
+        for period in range(1, min(len(states), self.map.period // 2 + 1)):
+            if self.map.period % period == 0 and np.all(np.abs(states[period] - states[0]) <= near):
+                return period
+        return None
+
+    def primal_after(self, turns: int) -> Array:
+        """β after so many whole turns from where training is."""
+        if self.linear is None:
+            return self.map.primal_at(self.fixed)
+        power = np.linalg.matrix_power(self.linear, turns)
+        return self.map.primal_at(self.fixed + power @ (self.map.origin - self.fixed))
+
+
+def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> Approach | None:
+    """Prove that the patterns of the next `period` steps repeat for ever, or return None.
+
+    Parameters
+    ----------
+    allowed : float
+        Flops that the proof may cost; they are added to those of the iterate.
+    kept : int
+        States of the cycle to keep.
+    """
+    n_neurons, n = iterate.primal.shape
+    size = float(n_neurons * iterate.operator.rank)
+    turns = 3.0 * period * (iterate.step_flops + 4.0 * n_neurons * n * size)
+    most = int(min((allowed - turns) / (4.0 * n * size**2 + 1.0), period))
+    if most < 1:
+        return None
+    iterate.flops += turns
+    ever = _ever_active(iterate, period)
+    if ever is None:
+        return None
+    turn = PeriodMap.of(iterate, period, ever)
+    matrix, factors, reach = turn.product(most)
+    iterate.flops += factors * 4.0 * n * size**2
+    contraction = float(np.linalg.norm(matrix, 2))
+    whole = factors == period
+    if not contraction < 1.0 or not (whole or turn.stable):
+        return None
+    first = turn.around(turn.origin, kept)
+    step = first.end - turn.origin
+    if whole:
+        step = np.asarray(np.linalg.solve(np.eye(len(matrix)) - matrix, step), dtype=np.float64)
+    fixed = turn.origin + step
+    cycle = turn.around(fixed, kept)
+    distance = float(np.linalg.norm(step)) + float(np.linalg.norm(cycle.end - fixed)) / (1.0 - contraction)
+    if not (1.0 if turn.stable else reach) * distance < min(cycle.clearance, first.clearance):
+        return None
+    return Approach(turn, cycle, fixed, matrix if whole else None, distance)
+
+
+def _ever_active(iterate: Iterate, period: int) -> NDArray[np.bool_] | None:
+    """Which samples are active in which neuron in one of the next `period` steps; None where those cannot be taken."""
+    from relubias.dynamics import kernel  # here because it brings numba with it
+
+    walker = iterate.copy()
+    ever = walker.pattern | (walker.logged > 0)
+    last = iterate.steps + period
+    while walker.steps < last:
+        if walker.advance(last - walker.steps, (np.inf, np.inf)) in (kernel.FROZEN, kernel.DIVERGED):
+            return None
+    return np.asarray(ever | (walker.last_change > iterate.steps))
