@@ -27,13 +27,13 @@ class Activation:
     name : str
     value : callable
         σ(z) for an array z.
-    slope_below : float
-        σ′(z) for z < 0.
+    slope_below : float or None
+        a, where σ is piecewise linear as above; else None.
     """
 
     name: str
     value: Callable[[Array], Array]
-    slope_below: float = 0.0
+    slope_below: float | None = None
 
 
 def _relu(z: Array) -> Array:
@@ -68,7 +68,7 @@ def _leaky(slope: float, z: Array) -> Array:
     return np.maximum(z, slope * z)
 
 
-RELU = Activation("relu", _relu)
+RELU = Activation("relu", _relu, 0.0)
 LEAKY_RELU = leaky_relu()
 IDENTITY = Activation("identity", _identity, 1.0)
 

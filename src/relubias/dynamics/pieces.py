@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from relubias.activations import Activation
 from relubias.dynamics.exponentials import INFINITY, ExponentialSums, growth
+from relubias.errors import ArgumentError
 from relubias.linalg.factor import EPS, GramOperator, spectral_error
 from relubias.linalg.gram import Array
 from relubias.linalg.held import MixedModes, mixed_modes
@@ -72,16 +73,24 @@ class Field:
     labels: Array
     signs: Array
     activation: Activation
+    slope_below: float
 
     @classmethod
     def of(cls, problem: Problem, network: Network) -> Field:
-        """The field of one problem and network."""
-        return cls(problem.operator, problem.labels, network.output_weights, network.activation)
+        """The field of one problem and network.
 
-    @property
-    def slope_below(self) -> float:
-        """The slope a for β < 0."""
-        return self.activation.slope_below
+        Raises
+        ------
+        ArgumentError
+            If the activation is not piecewise linear.
+        """
+        activation = network.activation
+        if activation.slope_below is None:
+            raise ArgumentError(
+                f"gradient flow is built for piecewise linear activations, not for {activation.name!r}; "
+                'use Network(..., activation="relu"), "leaky-relu" or "identity".'
+            )
+        return cls(problem.operator, problem.labels, network.output_weights, activation, activation.slope_below)
 
     @property
     def kinked(self) -> bool:

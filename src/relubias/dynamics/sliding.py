@@ -245,7 +245,12 @@ def second_order(
     mode, contact = first.place.copy(), np.where(first.resolved, 1, 0).astype(np.int8)
     unique = first.unique.copy()
     left = np.flatnonzero(~first.resolved)
-    if not len(left) or not np.any(first.place[left]):
+    bound = np.flatnonzero(~first.resolved & (first.place != 0))
+    if not len(bound):
+        return Kink(zeros.index, mode, contact, unique)
+    if len(bound) == 1 and zeros.ended[bound[0]]:
+        # A slider alone at its end goes where its speed went: β̈ has the sign of what the box now holds back.
+        contact[bound] = 2
         return Kink(zeros.index, mode, contact, unique)
     at = zeros.index[left]
     pull, jerk = sign * residual[at], sign * change
