@@ -17,7 +17,7 @@ from relubias.dynamics.exponentials import INFINITY
 from relubias.dynamics.interrupts import undisturbed
 from relubias.dynamics.pieces import BETA, Field, Next, Piece, Point
 from relubias.dynamics.run import FLOW_EVENT, Progress, Run
-from relubias.dynamics.sliding import Kink, Zeros, first_order, second_order
+from relubias.dynamics.sliding import BoxMinimum, Kink, Zeros, first_order, second_order
 from relubias.dynamics.trajectory import Recorder
 from relubias.linalg.gram import Array
 
@@ -175,6 +175,7 @@ class FlowLoop:
         # A root is found to rounding: what has not turned yet must not be on the other side.
         wrong = (at.mode * primal < 0.0) & (at.mode != 0)
         primal[wrong] = 0.0
+        primal[self.field.together(primal == 0.0)] = 0.0
         fresh = wrong | ((primal == 0.0) & (at.mode != 0) & ~at_rest)
         neurons = np.union1d(np.unique(coming.neurons), np.flatnonzero(fresh.any(axis=1) & (coming.time > 0.0)))
         self._resolve(time, primal, dual, at.mode.copy(), ended, neurons)
@@ -212,24 +213,47 @@ class FlowLoop:
     ) -> dict[int, Kink]:
         field, residual = self.field, self.field.residual(primal)
         zero = (primal == 0.0) & (field.operator.diagonal > 0.0)
+        leading = field.lead == np.arange(len(field.lead))
         zeros = {
-            int(k): Zeros(at := np.flatnonzero(zero[k]), mode[k, at], ended[k, at]) for k in neurons if zero[k].any()
+            int(k): Zeros(at := np.flatnonzero(zero[k] & leading), mode[k, at], ended[k, at])
+            for k in neurons
+            if zero[k].any()
         }
         slopes = field.slopes(mode)
-        for k, those in zeros.items():
-            slopes[k, those.index] = 0.0
-        below = field.slope_below
+        for k in zeros:
+            slopes[k, zero[k]] = 0.0
+        ends = field.sides(residual)
         first = {
-            k: first_order(field.operator, those, field.signs[k], below, residual, slopes[k])
+            k: first_order(field.operator, those, field.signs[k], residual, ends, slopes[k])
             for k, those in zeros.items()
         }
         for k, those in zeros.items():
-            slopes[k, those.index] = np.where(first[k].resolved, field.slopes(first[k].place), 0.0)
+            slopes[k] += self._resolved_slopes(those, first[k], zero[k])
         change = self._change(residual, mode, slopes, zeros, first)
+        ends_change = field.sides(change)
         return {
-            k: second_order(field.operator, those, first[k], field.signs[k], below, residual, change, slopes[k])
+            k: self._spread(
+                second_order(field.operator, those, first[k], field.signs[k], ends, change, ends_change, slopes[k]),
+                zero[k],
+            )
             for k, those in zeros.items()
         }
+
+    def _resolved_slopes(self, zeros: Zeros, found: BoxMinimum, zero: NDArray[np.bool_]) -> Array:
+        """φ′ of the zeros whose side is known, shape (n_samples,), members of their classes included."""
+        side = np.zeros(len(zero), dtype=np.int8)
+        side[zeros.index] = np.where(found.resolved, found.place, 0)
+        members = side[self.field.lead] * np.sign(self.field.ratio)
+        return np.where(zero, self.field.slopes(members.astype(np.int8)), 0.0)
+
+    def _spread(self, kink: Kink, zero: NDArray[np.bool_]) -> Kink:
+        """What holds for the first sample of a class, said of all its members."""
+        field, at = self.field, np.flatnonzero(zero)
+        where = np.zeros(len(zero), dtype=np.intp)
+        where[kink.index] = np.arange(len(kink.index))
+        rows = where[field.lead[at]]
+        mode = (kink.mode[rows] * np.sign(field.ratio[at])).astype(np.int8)
+        return Kink(at, mode, kink.contact[rows], kink.unique[rows])
 
     def _change(self, residual, mode, slopes, zeros, first) -> Array:  # type: ignore[no-untyped-def]
         """ṙ with the speeds that have just been found."""

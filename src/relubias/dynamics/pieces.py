@@ -67,13 +67,30 @@ class Next(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """What the flow is a flow of: the data, and the network that is trained on them."""
+    """What the flow is a flow of: the data, and the network that is trained on them.
+
+    Parallel samples x_j = c_j x_i reach the kink together and leave it together: they have one p between the slopes in
+    common there, not one each. Such a class slides as one, with the box between the sums over its members,
+
+        v_on = −s_k Σ_j c_j φ′(+c_j) r_j,        v_off = −s_k Σ_j c_j φ′(−c_j) r_j .
+
+    Attributes
+    ----------
+    slope_below : float
+        a.
+    lead : ndarray of int, shape (n_samples,)
+        The first sample of the class of each sample.
+    ratio : ndarray, shape (n_samples,)
+        c_j, with respect to that one.
+    """
 
     operator: GramOperator
     labels: Array
     signs: Array
     activation: Activation
     slope_below: float
+    lead: NDArray[np.intp]
+    ratio: Array
 
     @classmethod
     def of(cls, problem: Problem, network: Network) -> Field:
@@ -90,7 +107,10 @@ class Field:
                 f"gradient flow is built for piecewise linear activations, not for {activation.name!r}; "
                 'use Network(..., activation="relu"), "leaky-relu" or "identity".'
             )
-        return cls(problem.operator, problem.labels, network.output_weights, activation, activation.slope_below)
+        lead, ratio = parallel_classes(problem.operator)
+        return cls(
+            problem.operator, problem.labels, network.output_weights, activation, activation.slope_below, lead, ratio
+        )
 
     @property
     def kinked(self) -> bool:
@@ -100,6 +120,21 @@ class Field:
     def slopes(self, mode: NDArray[np.int8]) -> Array:
         """φ′ for each mode; 0 for held samples."""
         return np.where(mode > 0, 1.0, np.where(mode < 0, self.slope_below, 0.0))
+
+    def together(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The classes that have a member in the mask, shape (n_neurons, n_samples)."""
+        some = np.zeros_like(mask)
+        np.logical_or.at(some, (slice(None), self.lead), mask)
+        return some[:, self.lead]
+
+    def sides(self, values: Array) -> tuple[Array, Array]:
+        """Σ_j c_j φ′(±c_j) z_j over the classes, at their first samples, for z of shape (n_samples, …): on and off."""
+        upper = np.where(self.ratio > 0.0, 1.0, self.slope_below) * self.ratio
+        lower = np.where(self.ratio > 0.0, self.slope_below, 1.0) * self.ratio
+        on, off = np.zeros_like(values), np.zeros_like(values)
+        np.add.at(on, self.lead, (upper * values.T).T)
+        np.add.at(off, self.lead, (lower * values.T).T)
+        return on, off
 
     def residual(self, primal: Array) -> Array:
         """R = f − y."""
@@ -131,7 +166,9 @@ class Piece:
     def of(cls, field: Field, point: Point) -> Piece:
         """Decompose S for the modes of this point: one eigendecomposition."""
         slopes = field.slopes(point.mode)
-        mixed = mixed_modes(field.operator, slopes, point.mode == 0)
+        held = point.mode == 0
+        mixed = mixed_modes(field.operator, slopes, held & (field.lead == np.arange(len(field.lead))))
+        mixed.modes.images[held] = 0.0
         residual = field.residual(point.primal)
         own = residual[mixed.modes.union]
         coefficients = mixed.modes.vectors.T @ own
@@ -185,7 +222,8 @@ class Piece:
         if not self.field.kinked or not len(self.rates):
             return Next(last, *_NOBODY)
         beta = np.flatnonzero((self.point.mode != 0) & (self.field.operator.diagonal > 0.0))
-        held = np.flatnonzero(self.point.mode == 0)
+        leading = self.field.lead == np.arange(len(self.residual))
+        held = np.flatnonzero((self.point.mode == 0) & leading)
         sums = self._watched(beta, held)
         found = sums.search(last)
         entries = np.concatenate([beta, held, held])[found.rows]
@@ -220,13 +258,14 @@ class Piece:
         signs, samples = self.field.signs[held // n], held % n
         rows = np.zeros((n, len(self.rates)))
         rows[modes.union] = modes.vectors
+        on, off = self.field.sides(rows)
         speed = -signs[:, None] * self.mixed.speeds.reshape(-1, len(self.rates))[held] * self.coefficients
-        pull = signs[:, None] * rows[samples] * self.coefficients
+        to_on, to_off = (signs[:, None] * side[samples] * self.coefficients for side in (on, off))
         now = self._speeds_now().ravel()[held]
-        pulled, below = signs * self.residual[samples], self.field.slope_below
-        ends = np.concatenate([speed + pull, -below * pull - speed])
-        here = np.concatenate([now + pulled, -below * pulled - now])
-        sizes = np.abs(speed).sum(axis=1) + np.abs(pull).sum(axis=1) + np.abs(now) + np.abs(pulled)
+        on_now, off_now = (signs * side[samples] for side in self.field.sides(self.residual))
+        ends = np.concatenate([speed + to_on, -to_off - speed])
+        here = np.concatenate([now + on_now, -off_now - now])
+        sizes = np.abs(speed).sum(axis=1) + np.abs(to_on).sum(axis=1) + np.abs(now) + np.abs(on_now)
         return ends, here, np.concatenate([sizes, sizes])
 
     def _speeds_now(self) -> Array:
@@ -236,6 +275,38 @@ class Piece:
             if len(part.index):
                 speeds[k, part.index] = part.speeds(-self.field.signs[k] * self.slopes[k] * self.residual)
         return speeds
+
+
+def parallel_classes(operator: GramOperator) -> tuple[NDArray[np.intp], Array]:
+    """Find the samples that are multiples of one another: the first of each class, and the multiples.
+
+    Returns
+    -------
+    lead : ndarray of int, shape (n_samples,)
+    ratio : ndarray, shape (n_samples,)
+        c with x_j = c_j x_lead(j).
+    """
+    n = operator.n_samples
+    lengths = np.sqrt(operator.diagonal)
+    lead, ratio = np.arange(n), np.ones(n)
+    cosines = operator.gram / np.where(lengths > 0.0, lengths, 1.0) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    close = np.abs(cosines) >= 1.0 - 4 * (n + 16) * EPS
+    for j in range(n):
+        for i in np.flatnonzero(close[j, :j]):
+            sign = 1.0 if cosines[j, i] > 0 else -1.0
+            if lead[i] == i and _parallel(operator, int(i), j, sign):
+                lead[j], ratio[j] = i, sign * lengths[j] / lengths[i]
+                break
+    return lead, ratio
+
+
+def _parallel(operator: GramOperator, i: int, j: int, sign: float) -> bool:
+    """Whether the features, where they are at hand, cannot tell two directions apart either."""
+    if operator.factor is None:
+        return True
+    one, other = operator.factor[i], operator.factor[j]
+    difference = one / np.linalg.norm(one) - sign * other / np.linalg.norm(other)
+    return bool(np.linalg.norm(difference) <= 4 * (len(one) + 16) * EPS)
 
 
 _NOBODY = (np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int8))

@@ -205,21 +205,22 @@ class Zeros:
 
 
 def first_order(
-    operator: GramOperator, zeros: Zeros, sign: float, slope_below: float, residual: Array, slopes: Array
+    operator: GramOperator, zeros: Zeros, sign: float, residual: Array, ends: tuple[Array, Array], slopes: Array
 ) -> BoxMinimum:
     """Speeds at the zeros of one neuron.
 
     Parameters
     ----------
+    ends : pair of ndarray, shape (n,)
+        Those of the box are −s_k times these: r_i and a r_i for a sample without parallels.
     slopes : ndarray, shape (n,)
         φ′ of the samples of this neuron that are not at zero; 0 on the zeros.
     """
     at = zeros.index
-    pull = sign * residual
+    on, off = (-sign * end[at] for end in ends)
     fixed = zeros.ended != 0
     place = np.where(fixed, zeros.ended, zeros.place).astype(np.int8)
-    program = BoxProgram(operator, at, -slopes * pull, -pull[at], -slope_below * pull[at], fixed)
-    found = program.solve(place)
+    found = BoxProgram(operator, at, -slopes * sign * residual, on, off, fixed).solve(place)
     return found._replace(resolved=found.resolved & ~fixed)
 
 
@@ -228,9 +229,9 @@ def second_order(
     zeros: Zeros,
     first: BoxMinimum,
     sign: float,
-    slope_below: float,
-    residual: Array,
+    ends: tuple[Array, Array],
     change: Array,
+    ends_change: tuple[Array, Array],
     slopes: Array,
 ) -> Kink:
     """Decide by β̈ what β̇ left open.
@@ -239,34 +240,33 @@ def second_order(
     ----------
     change : ndarray, shape (n,)
         ṙ.
+    ends_change : pair of ndarray, shape (n,)
+        The derivatives of `ends`.
     slopes : ndarray, shape (n,)
         φ′ of all samples that `first` has resolved or that are not at zero; 0 elsewhere.
     """
     mode, contact = first.place.copy(), np.where(first.resolved, 1, 0).astype(np.int8)
     unique = first.unique.copy()
     left = np.flatnonzero(~first.resolved)
-    bound = np.flatnonzero(~first.resolved & (first.place != 0))
-    if not len(bound):
+    at, place, ended = zeros.index[left], first.place[left], zeros.ended[left]
+    on, off = (-sign * end[at] for end in ends)
+    width = SPEED_MARGIN * float(np.max(np.abs(np.concatenate(ends)), initial=0.0))
+    repelling = on > off + width
+    at_on = ~repelling & ((place > 0) | (first.speeds[left] <= on + width))
+    at_off = ~repelling & ((place < 0) | (first.speeds[left] >= off - width))
+    touching = np.flatnonzero(at_on | at_off | repelling)
+    if not len(touching):
         return Kink(zeros.index, mode, contact, unique)
-    if len(bound) == 1 and zeros.ended[bound[0]]:
+    if len(touching) == 1 and ended[touching[0]] and not np.any(at_on & at_off):
         # A slider alone at its end goes where its speed went: β̈ has the sign of what the box now holds back.
-        contact[bound] = 2
+        contact[left[touching]] = 2
         return Kink(zeros.index, mode, contact, unique)
-    at = zeros.index[left]
-    pull, jerk = sign * residual[at], sign * change
-    width = SPEED_MARGIN * np.abs(residual[at])
-    at_on = (first.place[left] > 0) | (first.speeds[left] <= -pull + width)
-    at_off = (first.place[left] < 0) | (first.speeds[left] >= -slope_below * pull - width)
-    on = np.where(at_on, -jerk[at], -np.inf)
-    off = np.where(at_off, -slope_below * jerk[at], np.inf)
+    on_change, off_change = (-sign * end[at] for end in ends_change)
+    on, off = np.where(at_on, on_change, -np.inf), np.where(at_off, off_change, np.inf)
     # Nothing lies between the sides of a zero that repels already: it is off, and on only if β̈ lifts it.
-    repelling = -pull > -slope_below * pull + width
-    on[repelling] = off[repelling] = (-slope_below * jerk[at])[repelling]
-    inside = ~at_on & ~at_off & ~repelling
-    program = BoxProgram(operator, at, -slopes * jerk, on, off, np.zeros(len(at), dtype=bool))
-    guess = np.where(inside, 0, first.place[left]).astype(np.int8)
-    guess[(guess == 0) & at_on & ~at_off] = 1
-    guess[(guess == 0) & at_off] = -1
+    on[repelling] = off[repelling] = off_change[repelling]
+    program = BoxProgram(operator, at, -slopes * sign * change, on, off, np.zeros(len(at), dtype=bool))
+    guess = np.where(at_on & ~at_off, 1, np.where(at_off | repelling, -1, 0)).astype(np.int8)
     second = program.solve(guess)
     mode[left] = second.place
     contact[left] = np.where(second.resolved, np.where(repelling & (second.place > 0), 1, 2), 0)
