@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
+    from relubias.dynamics.flow import Flow, gradient_flow
     from relubias.dynamics.run import Run
     from relubias.errors import ArgumentError, DataError, RelubiasError
     from relubias.files import read
@@ -34,6 +35,7 @@ __all__ = [
     "ArgumentError",
     "DataError",
     "Descent",
+    "Flow",
     "Gap",
     "MinimumNorm",
     "Network",
@@ -48,6 +50,7 @@ __all__ = [
     "errors",
     "gap",
     "gradient_descent",
+    "gradient_flow",
     "minimum_norm",
     "read",
     "starts",
@@ -60,6 +63,7 @@ _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),
     "relubias.comparison": ("Gap", "gap"),
     "relubias.dynamics.descent": ("Descent", "gradient_descent"),
+    "relubias.dynamics.flow": ("Flow", "gradient_flow"),
     "relubias.dynamics.run": ("Run",),
     "relubias.errors": ("ArgumentError", "DataError", "RelubiasError"),
     "relubias.files": ("read",),

@@ -60,11 +60,11 @@ def all_active(problem: Problem, network: Network, *, scale: float | None = None
     Raises
     ------
     ArgumentError
-        If the scale is not a positive finite number, or the activation is not the ReLU.
+        If the scale is not a positive finite number, or the activation is not piecewise linear.
     StartError
         If no weights make all samples active; the message says why.
     """
-    _require_relu(network)
+    _require_pieces(network)
     size = _checked_scale(problem, scale)
     operator = problem.operator
     ones = np.ones(problem.n_samples)
@@ -106,11 +106,11 @@ def gaussian(
     ------
     ArgumentError
         If the scale is not a positive finite number, `rng` is neither an int nor a Generator, the orthogonal part is
-        asked for and the number of features is unknown, or the activation is not the ReLU.
+        asked for and the number of features is unknown, or the activation is not piecewise linear.
     StartError
         If the start can never move.
     """
-    _require_relu(network)
+    _require_pieces(network)
     size = _checked_scale(problem, scale)
     generator = _generator(rng)
     operator = problem.operator
@@ -160,12 +160,12 @@ def disjoint(
     ------
     ArgumentError
         If the scale or the depth is out of range, the partition gives a sample to a neuron of the other sign, or the
-        activation is not the ReLU.
+        activation is not piecewise linear.
     StartError
         If a sign among the labels has no neuron, K is singular and has no weights with these β, or d₂ cannot
         be estimated and no depth is given.
     """
-    _require_relu(network)
+    _require_pieces(network)
     size = _checked_scale(problem, scale)
     owner = _dealt(problem, network) if partition is None else _checked_partition(problem, network, partition)
     tau = _default_depth(problem) if depth is None else float(depth)
@@ -192,11 +192,11 @@ def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> Stat
     DataError
         If the problem has no features.
     ArgumentError
-        If the shape is wrong, an entry is not finite, or the activation is not the ReLU.
+        If the shape is wrong, an entry is not finite, or the activation is not piecewise linear.
     StartError
         If the start can never move.
     """
-    _require_relu(network)
+    _require_pieces(network)
     return require_movable(State.from_weights(problem, network, weights))
 
 
@@ -206,23 +206,23 @@ def from_dual(problem: Problem, network: Network, dual: ArrayLike) -> State:
     Raises
     ------
     ArgumentError
-        If the shape is wrong, an entry is not finite, or the activation is not the ReLU.
+        If the shape is wrong, an entry is not finite, or the activation is not piecewise linear.
     StartError
         If the start can never move.
     """
-    _require_relu(network)
+    _require_pieces(network)
     return require_movable(State.from_dual(problem, network, dual))
 
 
 def require_movable(state: State) -> State:
-    """Return the state if some sample is active in some neuron.
+    """Return the state if some sample is active in some neuron, or inactive ones have a slope too.
 
     Raises
     ------
     StartError
         Otherwise: the gradient is zero there and training would never move.
     """
-    if np.any(state.pattern):
+    if np.any(state.pattern) or state.network.activation.slope_below != 0.0:
         return state
     what = "zero weights" if state.norm == 0.0 else "this start"
     raise StartError(
@@ -231,10 +231,12 @@ def require_movable(state: State) -> State:
     )
 
 
-def _require_relu(network: Network) -> None:
-    """Refuse another activation: which samples are active, and what moves them, is said of the ReLU here."""
-    if network.activation.name != "relu":
-        raise ArgumentError(f"starts are built for the ReLU, not for {network.activation.name!r}.")
+def _require_pieces(network: Network) -> None:
+    """Refuse an activation without a kink at zero or a slope of 1 above it: "active" is said of those here."""
+    if network.activation.slope_below is None:
+        raise ArgumentError(
+            f"starts are built for piecewise linear activations, not for {network.activation.name!r}."
+        )
 
 
 def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from relubias import step_sizes
 from relubias.activations import RELU
 from relubias.arguments import is_number, is_whole
 from relubias.dynamics.loop import Loop
-from relubias.dynamics.run import Progress, Run
+from relubias.dynamics.run import Progress, Resume, Run
 from relubias.dynamics.stepping import Iterate
 from relubias.dynamics.trajectory import LONGEST, Record, Recorder, joined, wanted_times
 from relubias.errors import ArgumentError
@@ -125,7 +125,7 @@ def continue_run(
 ) -> Run:
     """Go on from where a run of gradient descent stopped; see :meth:`relubias.dynamics.run.Run.continue_`."""
     until = _checked_until(until)
-    if run.resume is None:
+    if not isinstance(run.resume, Resume):
         raise ArgumentError("this run was not made by gradient descent, so it cannot be continued.")
     if until is not None and until < run.steps:
         raise ArgumentError(

@@ -59,7 +59,7 @@ class Loop:
         *,
         until: int | None,
         budget: float,
-        recorder: Recorder,
+        recorder: Recorder[int],
         endless: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:

@@ -24,9 +24,15 @@ from relubias.network import Network
 from relubias.problem import Problem
 from relubias.state import State
 from relubias.status import Status
+from relubias.wording import count, number
 
 #: One change of the activation pattern: at this step, in this neuron, this sample went off (−1) or came on (+1).
 EVENT = np.dtype([("time", np.int64), ("neuron", np.int32), ("sample", np.int32), ("kind", np.int8)])
+#: The same for gradient flow, at a real time; kind 0 is at zero, sliding along the kink or resting there. `unique` is
+#: False where the sample was pushed away from the kink on both sides, so that the flow could have gone on either way.
+FLOW_EVENT = np.dtype(
+    [("time", np.float64), ("neuron", np.int32), ("sample", np.int32), ("kind", np.int8), ("unique", np.bool_)]
+)
 
 #: A label counts as interpolated where |f − y| is at most this fraction of the largest |y|.
 INTERPOLATED = 1e-6
@@ -55,6 +61,19 @@ class Resume:
 
 
 @dataclass(frozen=True, eq=False)
+class FlowResume:
+    """What gradient flow needs to go on: the beginning of its last piece, so that nothing is rounded twice."""
+
+    time: float
+    primal: Array
+    dual: Array
+    mode: NDArray[np.int8]
+    contact: NDArray[np.int8]
+    logged: NDArray[np.int8]
+    pieces: int
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """A training run.
 
@@ -62,26 +81,30 @@ class Run:
     ----------
     problem, network, start : Problem, Network, State
     step_size : float
-        η.
+        η; 0 for gradient flow.
     status : Status
     message : str
         One sentence that explains the status for this run.
     state : State
         Where the run is: the exact limit if `at_limit`, else the last state reached.
     steps : int
-        Gradient steps taken or exactly leapt over. At the limit: the step from which the pattern is certified.
-    stabilised_at : int or None
-        The step of the last change of pattern, where it is proven that there is none later; else None.
+        Gradient steps taken or exactly leapt over. At the limit: the step from which the pattern is certified. 0 for
+        gradient flow.
+    time : float or None
+        The same for gradient flow, as a real number: the time reached, or from which the pattern is certified. None
+        for gradient descent. All moments below are such times for gradient flow and steps for gradient descent.
+    stabilised_at : int, float or None
+        The moment of the last change of pattern, where it is proven that there is none later; else None.
     pattern_changes : int
-        Number of steps at which the pattern changed.
-    events : ndarray of EVENT
+        Number of moments at which the pattern changed.
+    events : ndarray of EVENT or FLOW_EVENT
         The first changes of pattern in order of time; `events_dropped` tells how many later ones are not listed.
-    last_change : ndarray, shape (n_neurons, n_samples), int
-        Step at which each sample last changed its activity in each neuron; 0 if never.
+    last_change : ndarray, shape (n_neurons, n_samples)
+        Moment at which each sample last changed its activity in each neuron; 0 if never.
     dead : dict
-        Neurons without any active sample, and the step at which the last one was lost.
+        Neurons without any active sample, and the moment at which the last one was lost.
     at_zero : tuple of (int, int)
-        (neuron, sample) pairs whose pre-activation tends to 0.
+        (neuron, sample) pairs whose pre-activation tends to 0, those that slide along the kink of a flow included.
     stable_step : float
         The largest stable step for the pattern at the end, 2/λ_max(H); infinite if no sample is active.
     cycle : Cycle or None
@@ -89,7 +112,8 @@ class Run:
     trajectory : Trajectory or None
         States at the steps that were to be recorded.
     cost : float
-        Work done, in plain-step equivalents; this is what the budget counts.
+        Work done, in plain-step equivalents, or for gradient flow in pieces between two events; this is what the
+        budget counts.
     """
 
     problem: Problem
@@ -100,23 +124,43 @@ class Run:
     message: str
     state: State
     steps: int
-    stabilised_at: int | None
+    stabilised_at: float | None
     pattern_changes: int
     events: NDArray[Any]
     events_dropped: int
-    last_change: NDArray[np.int64]
-    dead: dict[int, int]
+    last_change: NDArray[np.int64] | NDArray[np.float64]
+    dead: dict[int, float]
     at_zero: tuple[tuple[int, int], ...]
     stable_step: float
     cost: float
     budget: float
     cycle: Cycle | None = None
     trajectory: Trajectory | None = None
-    resume: Resume | None = field(default=None, repr=False)
+    resume: Resume | FlowResume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
+    time: float | None = None
 
     def __repr__(self) -> str:
-        return f"<Run of {self.network}: {self.status} after {self.steps:,} steps; {self.message}>"
+        return f"<Run of {self.network}: {self.status} after {self.duration}; {self.message}>"
+
+    @property
+    def is_flow(self) -> bool:
+        """True for gradient flow, whose moments are real times."""
+        return self.time is not None
+
+    @property
+    def moment(self) -> float:
+        """How far the run has come: `time` of a flow, `steps` of gradient descent."""
+        return self.steps if self.time is None else self.time
+
+    @property
+    def duration(self) -> str:
+        """How far the run has come, in words: "12 steps" or "time 0.25"."""
+        return count(self.steps, "step") if self.time is None else self.at(self.time)
+
+    def at(self, moment: float) -> str:
+        """A moment of this run in words: "step 12" or "time 0.25"."""
+        return f"time {number(moment)}" if self.is_flow else f"step {int(moment):,}"
 
     @property
     def at_limit(self) -> bool:
@@ -145,17 +189,19 @@ class Run:
             raise NotAtLimit(f"the run has no certified limit (status {self.status}): {self.message}", self)
         return self
 
-    def continue_(self, *, until: int | None = None, record: Record = None, budget: float | None = None) -> Run:
+    def continue_(self, *, until: float | None = None, record: Record = None, budget: float | None = None) -> Run:
         """Go on from where this run stopped, as if it had never stopped.
 
         Parameters
         ----------
-        until : int or None
-            Total number of steps since the start of this run, not a number of further ones; None is the limit.
-        record : "log", iterable of int, or None
-            Further steps to keep, counted like `until`; the trajectory goes on.
+        until : int, float or None
+            Total number of steps (or the time, of a flow) since the start of this run, not of further ones; None is
+            the limit.
+        record : "log", iterable, or None
+            Further steps or times to keep, counted like `until`; the trajectory goes on.
         budget : float, optional
-            Further work allowed, in plain-step equivalents; by default as much as this run was allowed.
+            Further work allowed, in plain-step equivalents or pieces of a flow; by default as much as this run was
+            allowed.
 
         Returns
         -------
@@ -185,9 +231,11 @@ class Run:
         for name, record in (("cycle", self.cycle), ("trajectory", self.trajectory), ("resume", self.resume)):
             arrays |= {} if record is None else nested(name, _as_arrays(record))
         counts = {name: getattr(self, name) for name in _COUNTS}
-        values: dict[str, Any] = {name: None if count is None else int(count) for name, count in counts.items()}
+        values: dict[str, Any] = {name: int(value) for name, value in counts.items()}
         values["status"], values["message"] = str(self.status), self.message
-        values["dead"] = [[int(neuron), int(step)] for neuron, step in self.dead.items()]
+        values["stabilised_at"] = _plain(self.stabilised_at)
+        values["time"] = self.time
+        values["dead"] = [[int(neuron), _plain(moment)] for neuron, moment in self.dead.items()]
         values["at_zero"] = [[int(neuron), int(sample)] for neuron, sample in self.at_zero]
         return arrays, meta | {"network": self.network.as_dict(), "run": values}
 
@@ -196,10 +244,14 @@ class Run:
         """Rebuild a run from :meth:`to_parts`."""
         # Descent makes runs, so it imports this module; a saved run finds its way back to it only here.
         from relubias.dynamics.descent import continue_run
+        from relubias.dynamics.flow import continue_flow
 
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
         own, values = part("run", arrays), meta["run"]
-        cycle, resume = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
+        cycle, saved = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
+        resume: Resume | FlowResume | None = None
+        if saved:
+            resume = Resume(**saved) if values["time"] is None else FlowResume(**saved)
         trajectory = part("trajectory", arrays)
         plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
         plain |= {name: values[name] for name in _COUNTS}
@@ -210,24 +262,31 @@ class Run:
             state=State.from_arrays(problem, network, part("state", arrays)),
             status=Status(values["status"]),
             message=values["message"],
-            dead={int(neuron): int(step) for neuron, step in values["dead"]},
+            dead={int(neuron): moment for neuron, moment in values["dead"]},
             at_zero=tuple((int(neuron), int(sample)) for neuron, sample in values["at_zero"]),
             events=own["events"],
             last_change=own["last_change"],
             cycle=Cycle(**cycle) if cycle else None,
             trajectory=Trajectory(**trajectory) if trajectory else None,
-            resume=Resume(**resume) if resume else None,
-            continuation=continue_run if resume else None,
+            resume=resume,
+            continuation=(continue_run if values["time"] is None else continue_flow) if resume else None,
+            stabilised_at=values["stabilised_at"],
+            time=values["time"],
             **plain,
         )
 
 
 #: The plain numbers of a Run: those that are real, and those that count (None included).
 _NUMBERS = ("step_size", "stable_step", "cost", "budget")
-_COUNTS = ("steps", "stabilised_at", "pattern_changes", "events_dropped")
+_COUNTS = ("steps", "pattern_changes", "events_dropped")
 
 
-def _as_arrays(record: Cycle | Trajectory | Resume) -> dict[str, NDArray[Any]]:
+def _plain(moment: float | None) -> float | None:
+    """A step as an int, a time as a float: JSON keeps both to the bit."""
+    return None if moment is None else int(moment) if isinstance(moment, (int, np.integer)) else float(moment)
+
+
+def _as_arrays(record: Cycle | Trajectory | Resume | FlowResume) -> dict[str, NDArray[Any]]:
     """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
     return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relubias.arguments import is_whole
+from relubias.arguments import is_number, is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.state import State
@@ -23,8 +23,10 @@ from relubias.state import State
 PER_DECADE = 20
 #: Steps are integers up to this bound.
 LONGEST = 10**18
+#: Decades over which the times of a flow without an end are spaced; recording stops earlier, where nothing moves.
+DECADES = 30
 
-Record = Literal["log"] | Iterable[int] | None
+Record = Literal["log"] | Iterable[float] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +35,8 @@ class Trajectory:
 
     Attributes
     ----------
-    times : ndarray of int64, shape (T,)
-        Steps since the start, ascending.
+    times : ndarray of int64 or, for gradient flow, float64, shape (T,)
+        Steps or time since the start, ascending.
     primal, dual : ndarray, shape (T, n_neurons, n_samples)
         β in label units, and the raw α of the recursion, whose part in the kernel of K may drift.
     loss : ndarray, shape (T,)
@@ -43,14 +45,15 @@ class Trajectory:
         ‖w_k‖, the part outside the span of the samples included.
     """
 
-    times: NDArray[np.int64]
+    times: NDArray[np.int64] | NDArray[np.float64]
     primal: Array
     dual: Array
     loss: Array
     norms: Array
 
     def __repr__(self) -> str:
-        return f"<Trajectory: {len(self)} steps from {self.times[0]:,} to {self.times[-1]:,}>"
+        what = "steps" if self.times.dtype.kind == "i" else "times"
+        return f"<Trajectory: {len(self)} {what} from {self.times[0]:,} to {self.times[-1]:,}>"
 
     @property
     def pattern(self) -> NDArray[np.bool_]:
@@ -94,45 +97,73 @@ def wanted_times(record: Record, until: int | None) -> list[int]:
     return sorted({int(time) for time in times})
 
 
-class Recorder:
-    """Collects states at the wanted steps while a run moves on."""
+def wanted_moments(record: Record, until: float | None, first: float) -> list[float]:
+    """Return the times of a flow to record, ascending; logarithmic spacing begins with 0 and `first`.
 
-    def __init__(self, times: Sequence[int]) -> None:
+    Raises
+    ------
+    ArgumentError
+        If `record` is not ``"log"``, None or finite times from 0 on that do not exceed `until`.
+    """
+    if record is None:
+        return []
+    last = math.inf if until is None else until
+    if isinstance(record, str) and record == "log":
+        decades = DECADES if until is None else math.log10(max(until / first, 1.0))
+        times = [first * 10 ** (step / PER_DECADE) for step in range(math.ceil(PER_DECADE * decades) + 1)]
+        return sorted({0.0, *(time for time in times if time <= last)} | ({last} if last < math.inf else set()))
+    if isinstance(record, str) or not isinstance(record, Iterable):
+        raise ArgumentError(f'record={record!r} is not known; give "log", a list of times, or None.')
+    moments = list(record)
+    for time in moments:
+        if not (is_number(time) and 0 <= time <= last and time < math.inf):
+            limit = "on" if until is None else f"to until={until!r}"
+            raise ArgumentError(f"record has time {time!r}; times are finite numbers from 0 {limit}.")
+    return sorted({float(time) for time in moments})
+
+
+Moment = TypeVar("Moment", int, float)
+
+
+class Recorder(Generic[Moment]):
+    """Collects states at the wanted moments while a run moves on: steps of descent, times of a flow."""
+
+    def __init__(self, times: Sequence[Moment]) -> None:
         self._pending = list(reversed(times))
-        self._kept: list[tuple[int, Array, Array]] = []
+        self._kept: list[tuple[Moment, Array, Array]] = []
 
     @property
-    def next_time(self) -> int | None:
+    def next_time(self) -> Moment | None:
         """The next step to record; None where nothing is left to do."""
         return self._pending[-1] if self._pending else None
 
-    def due(self, last: float) -> list[int]:
+    def due(self, last: float) -> list[Moment]:
         """Take the pending steps up to `last` off the list; what is returned has to be recorded."""
         times = []
         while self._pending and self._pending[-1] <= last:
             times.append(self._pending.pop())
         return times
 
-    def keep(self, time: int, primal: Array, dual: Array) -> None:
+    def keep(self, time: Moment, primal: Array, dual: Array) -> None:
         """Record the state at `time`; the arrays are copied."""
         self._kept.append((time, primal.copy(), dual.copy()))
 
     @property
-    def kept(self) -> list[tuple[int, Array, Array]]:
+    def kept(self) -> list[tuple[Moment, Array, Array]]:
         """Steps, β and α recorded so far."""
         return self._kept
 
 
-def trajectory_of(recorder: Recorder, start: State, labels: Array) -> Trajectory | None:
+def trajectory_of(recorder: Recorder[Any], start: State, labels: Array) -> Trajectory | None:
     """Build the record of what was kept; None where nothing was."""
     if not recorder.kept:
         return None
     times, primal, dual = (np.array(column) for column in zip(*recorder.kept, strict=True))
-    residual = np.einsum("k,tkn->tn", start.network.output_weights, np.maximum(primal, 0.0)) - labels
+    residual = np.einsum("k,tkn->tn", start.network.output_weights, start.network.activation.value(primal)) - labels
     m, n = start.primal.shape
     lengths = start.problem.operator.lengths(dual.reshape(-1, n)).reshape(-1, m)
     return Trajectory(
-        times=times.astype(np.int64),
+        times=times,
         primal=primal,
         dual=dual,
         loss=0.5 * np.einsum("tn,tn->t", residual, residual),
