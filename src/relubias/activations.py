@@ -2,7 +2,8 @@
 
     σ(z) = z for z > 0,    σ(z) = a z for z ≤ 0,        σ′(0) = a by convention,
 
-so that a sample is *active* exactly where z > 0. ReLU: a = 0; leaky ReLU: 0 < a < 1; identity: a = 1.
+so that a sample is *active* exactly where z > 0. ReLU: a = 0; leaky ReLU: 0 < a < 1; identity: a = 1; absolute
+value: a = −1.
 """
 
 from __future__ import annotations
@@ -71,12 +72,13 @@ def _leaky(slope: float, z: Array) -> Array:
 RELU = Activation("relu", _relu, 0.0)
 LEAKY_RELU = leaky_relu()
 IDENTITY = Activation("identity", _identity, 1.0)
+ABSOLUTE = Activation("absolute", np.abs, -1.0)
 
-_BY_NAME = {entry.name: entry for entry in (RELU, LEAKY_RELU, IDENTITY)}
+_BY_NAME = {entry.name: entry for entry in (RELU, LEAKY_RELU, IDENTITY, ABSOLUTE)}
 
 
 def activation(name: str | Activation) -> Activation:
-    """Return the activation called `name`, such as ``"relu"``, ``"leaky-relu"``, ``"leaky-relu:0.1"`` or ``"identity"``.
+    """Return the activation called `name`: ``"relu"``, ``"leaky-relu:0.1"``, ``"identity"``, ``"absolute"``, …
 
     Raises
     ------

@@ -66,12 +66,15 @@ def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
     PatternLimit or None
         None where K is too near singular for a lower bound of the eigenvalues of H, or the step is not stable.
     """
-    operator, active = iterate.operator, iterate.pattern
+    operator, slopes = iterate.operator, iterate.slopes
+    # λ_min(K) and λ_max(K) times the least and the largest of these bound the eigenvalues of H.
+    overlaps = np.square(slopes, dtype=np.float64).sum(axis=0)
+    overlap = float(overlaps.max(initial=0.0))
     smallest = float(operator.spectrum[0]) - operator.cutoff
-    overlap = int(active.sum(axis=0).max(initial=0))
     if smallest <= 0.0 or iterate.step_size * overlap * (operator.largest + operator.cutoff) >= 2.0:
         return None
-    union, matrix = operator.curvature(active)
+    union, matrix = operator.curvature(slopes)
+    smallest *= float(overlaps[union].min())
     try:
         factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
@@ -116,20 +119,20 @@ def _limit(
 
     `project` maps to the range of a singular H, and `tilt` bounds what it may mistake of the residual.
     """
-    operator, active = iterate.operator, iterate.pattern
+    operator, slopes = iterate.operator, iterate.slopes
     residual = iterate.residual[union]
     right = residual if project is None else project(residual)
 
     def spread(x: Array) -> Array:
         everywhere = np.zeros(operator.n_samples)
         everywhere[union] = x
-        return active * everywhere
+        return np.asarray(slopes * everywhere)
 
     def products(x: Array) -> NDArray[np.longdouble]:
         return np.stack([operator.wide_matvec(part) for part in spread(x)])
 
     def defect(moved: NDArray[np.longdouble]) -> Array:
-        left = np.asarray(right - (active * moved).sum(axis=0)[union], dtype=np.float64)
+        left = np.asarray(right - (slopes * moved).sum(axis=0)[union], dtype=np.float64)
         return left if project is None else project(left)
 
     x = solve(right)
@@ -151,13 +154,17 @@ def _limit(
     return PatternLimit(primal, dual, distance, margin, _frozen(iterate, primal, distance, margin))
 
 
-def agrees(limit: PatternLimit, active: NDArray[np.bool_], at_rest: NDArray[np.intp]) -> bool:
+def agrees(limit: PatternLimit, leap: Leap, at_rest: NDArray[np.intp]) -> bool:
     """Whether the signs of the limit are those of the pattern beyond rounding, entries at rest left aside."""
-    certain = np.where(active, limit.primal > limit.margin, limit.primal <= -limit.margin)
+    if not leap.kinked:
+        return True
+    certain = np.where(leap.active, limit.primal > limit.margin, limit.primal <= -limit.margin)
     certain.ravel()[at_rest] = True
     return bool(certain.all())
 
 
 def _frozen(iterate: Iterate, primal: Array, distance: float, margin: Array) -> NDArray[np.bool_]:
+    if not iterate.kinked:
+        return np.ones(primal.shape, dtype=bool)
     reach = np.sqrt(iterate.operator.diagonal) * distance + margin
     return np.where(iterate.pattern, primal > reach, primal <= -reach)

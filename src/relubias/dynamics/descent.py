@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from relubias import step_sizes
-from relubias.activations import RELU
 from relubias.arguments import is_number, is_whole
 from relubias.dynamics.loop import Loop
 from relubias.dynamics.run import Progress, Resume, Run
@@ -96,11 +95,8 @@ def gradient_descent(
         raise ArgumentError(
             "the start belongs to another problem or network; make one with relubias.starts for this one."
         )
-    if network.activation is not RELU:
-        raise ArgumentError(
-            f"gradient descent is built for the ReLU, not for activation {network.activation.name!r}; "
-            'use Network(..., activation="relu").'
-        )
+    if network.activation.slope_below is None:
+        raise ArgumentError(f"gradient descent is not built for the activation {network.activation.name!r}.")
     eta = step_sizes.stable(problem, network) if step_size is None else step_sizes.checked(step_size)
     until = _checked_until(until)
     loop = Loop(

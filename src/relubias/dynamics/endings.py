@@ -49,14 +49,14 @@ class Endings:
         it = self.iterate
         primal = primal.copy()
         # An entry that slipped below zero within rounding, so that no event was logged, is at rest as well.
-        slipped = np.flatnonzero((it.logged > 0) & (primal <= 0))
+        slipped = np.flatnonzero(it.kinked & (it.logged > 0) & (primal <= 0))
         at_rest = tuple(sorted({*at_rest, *map(int, slipped)}))
         primal.ravel()[list(at_rest)] = 0.0
-        residual = it.signs @ np.maximum(primal, 0.0) - it.labels
+        residual = it.residual_at(primal)
         unfitted = np.abs(residual) > INTERPOLATED * np.abs(it.labels).max(initial=0.0)
         settled = int(it.last_change.max(initial=0))
         when = f"the pattern cannot change after step {settled}" if settled else "the pattern can never change"
-        alive = it.pattern.any(axis=1)
+        alive = it.slopes.any(axis=1)
         resting = {i // it.primal.shape[1] for i in at_rest}  # at rest on the kink is not dead
         missed = {
             int(k): int(np.sum(unfitted & (np.sign(it.labels) == it.signs[k])))

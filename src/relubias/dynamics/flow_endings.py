@@ -170,7 +170,10 @@ class FlowEndings:
         if end == "interrupted":
             return Status.INTERRUPTED, f"interrupted at time {now}; continue_ goes on from there."
         if end == "ties":
-            return Status.BUDGET, f"given up at time {now}: several samples are at the kink in a tie that rounding hides."
+            return (
+                Status.BUDGET,
+                f"given up at time {now}: several samples are at the kink in a tie that rounding hides.",
+            )
         text = f"the {loop.max_events:,} events allowed are spent at time {now} after {changes} of pattern"
         return Status.BUDGET, f"{text}; continue_ goes on from there.{self._twofold()}"
 

@@ -108,12 +108,16 @@ class FlowLoop:
     def settle_start(self) -> None:
         """Resolve the zeros of the start."""
         if not self.field.kinked:
-            self.point = Point(0.0, self.point.primal, self.point.dual, np.ones_like(self.point.mode), self.point.contact)
+            self.point = Point(
+                0.0, self.point.primal, self.point.dual, np.ones_like(self.point.mode), self.point.contact
+            )
             return
         zero = (self.point.primal == 0.0) & (self.field.operator.diagonal > 0.0)
         if zero.any():
             at = self.point
-            self._resolve(0.0, at.primal, at.dual, at.mode.copy(), np.zeros_like(at.mode), np.flatnonzero(zero.any(axis=1)))
+            self._resolve(
+                0.0, at.primal, at.dual, at.mode.copy(), np.zeros_like(at.mode), np.flatnonzero(zero.any(axis=1))
+            )
 
     def run(self) -> str:
         """Go on until something ends it: limit, reached, budget, ties or interrupted."""

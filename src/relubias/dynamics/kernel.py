@@ -1,8 +1,10 @@
 """The compiled loop of plain steps; imported only where a run needs it, because it brings numba with it.
 
     r_i = Σ_k s_k σ(β_{k,i}) − y_i
-    α_{k,i} ← α_{k,i} − η s_k r_i          for the active i, β_{k,i} > 0
-    β_k     ← β_k − Σ_{i active} η s_k r_i K[:, i]
+    α_{k,i} ← α_{k,i} − η s_k σ′(β_{k,i}) r_i
+    β_k     ← β_k − Σ_i η s_k σ′(β_{k,i}) r_i K[:, i]
+
+with σ(z) = z for z > 0 and a z for z ≤ 0; for the ReLU, a = 0, only the active samples move anything.
 
 The same functions run uncompiled, slowly, where numba is not to be had.
 """
@@ -78,12 +80,14 @@ def returned(primal: Array, anchor: Array, near: Array) -> bool:
 
 
 @compiled
-def misfit(primal: Array, signs: Array, labels: Array, sample: int) -> float:
-    """The residual r_i of one sample."""
+def misfit(primal: Array, signs: Array, labels: Array, below: float, sample: int) -> float:
+    """The residual r_i of one sample; `below` is a."""
     value = -labels[sample]
     for k in range(primal.shape[0]):
         if primal[k, sample] > 0.0:
             value += signs[k] * primal[k, sample]
+        elif below != 0.0:
+            value += signs[k] * below * primal[k, sample]
     return float(value)
 
 
@@ -94,6 +98,7 @@ def advance(
     transposed: Array,
     labels: Array,
     signs: Array,
+    below: float,
     step_size: float,
     primal: Array,
     dual: Array,
@@ -113,7 +118,8 @@ def advance(
 ) -> tuple[int, int, int, int, float, float, int]:
     """Take up to `max_steps` steps in place.
 
-    Products with K pass through its factor L where that has columns; `transposed` is Lᵀ.
+    Products with K pass through its factor L where that has columns; `transposed` is Lᵀ. `below` is a, the slope of σ
+    for z ≤ 0; where it is 1 there is no kink, and no change of pattern either.
     Returns steps taken, reason, number of events, number of steps with a change, quiet flops, flops,
     time of the anchor.
     `limit` is the quiet limit to begin with; `limits` holds the first and the second one; a change brings back
@@ -133,13 +139,15 @@ def advance(
     latest = last_change.max()
     while done < max_steps:
         for i in range(n):
-            residual[i] = misfit(primal, signs, labels, i)
+            residual[i] = misfit(primal, signs, labels, below, i)
         n_active = 0
         for k in range(n_neurons):
             n_columns = 0
             for i in range(n):
-                if primal[k, i] > 0.0:
+                if primal[k, i] > 0.0 or below != 0.0:
                     move = step_size * signs[k] * residual[i]
+                    if not primal[k, i] > 0.0:
+                        move *= below
                     dual[k, i] -= move
                     columns[n_columns] = i
                     moves[n_columns] = move
@@ -162,8 +170,10 @@ def advance(
         for k in range(n_neurons):
             for i in range(n):
                 value = primal[k, i]
-                if (value > 0.0) != (logged[k, i] > 0) and (
-                    abs(value) > zero[i] or abs(misfit(primal, signs, labels, i)) > 4.0 * zero[i]
+                if (
+                    (value > 0.0) != (logged[k, i] > 0)
+                    and below != 1.0
+                    and (abs(value) > zero[i] or abs(misfit(primal, signs, labels, below, i)) > 4.0 * zero[i])
                 ):
                     logged[k, i] = -logged[k, i]
                     last_change[k, i] = time + done

@@ -1,6 +1,7 @@
 """Exact leaps: while an activation pattern holds, gradient descent is linear and needs no steps.
 
-With U the samples that are active in some neuron, H = Σ_k D_k K D_k on U, H = QΛQᵀ, ρ = 1 − ηλ and c = Qᵀr_U,
+With D_k = diag σ′(β_k), U the samples with a slope in some neuron (for a ReLU, the active ones), H = Σ_k D_k K D_k
+on U, H = QΛQᵀ, ρ = 1 − ηλ and c = Qᵀr_U,
 
     α_k(t) = α_k − s_k D_k Q (G(t) ∘ c),      β_k(t) = β_k − M_k G(t),      M_k = s_k K D_k Q diag(c),
     G_j(t) = (1 − ρ_j^t)/λ_j,                 G_j(∞) = 1/λ_j.
@@ -19,8 +20,8 @@ stays undecided is taken by plain stepping, so that events are always those of t
 **Rounding margin.** ε |β_i|, r ε Σ_j |M_ij| G_j for the product, and what the decomposition of H contributes
 (:class:`relubias.linalg.factor.PatternModes`).
 
-**At rest.** An active entry whose pre-activation and residual both stay within a few margins of zero: whether it is
-on or off makes no difference that rounding would not hide.
+**At rest.** An entry with a slope whose pre-activation and residual both stay within a few margins of zero: whether it
+is on or off makes no difference that rounding would not hide.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.stepping import Iterate
-from relubias.linalg.factor import EPS, PatternModes
+from relubias.linalg.factor import EPS, PatternModes, Slopes
 from relubias.linalg.gram import Array
 
 INFINITY = float("inf")
@@ -107,7 +108,11 @@ class Leap:
     Attributes
     ----------
     active : ndarray of bool, shape (n_neurons, n_samples)
+        1[β > 0].
+    slopes : ndarray, shape (n_neurons, n_samples)
         D.
+    kinked : bool
+        Whether a change of sign is a change at all; for the identity it is none.
     modes : PatternModes
         U, λ, Q and K D_k Q.
     coefficients : ndarray, shape (r,)
@@ -131,6 +136,8 @@ class Leap:
     signs: Array
     step_size: float
     active: NDArray[np.bool_]
+    slopes: Slopes
+    kinked: bool
     modes: PatternModes
     coefficients: Array
     lost: Array
@@ -143,8 +150,8 @@ class Leap:
     @classmethod
     def of(cls, iterate: Iterate) -> Leap:
         """Decompose H for the present pattern: one eigendecomposition, O(|U|³)."""
-        active = iterate.pattern
-        modes = iterate.operator.pattern_modes(active)
+        active, slopes = iterate.pattern, iterate.slopes
+        modes = iterate.operator.pattern_modes(slopes)
         residual = iterate.residual[modes.union]
         coefficients = modes.vectors.T @ residual
         response = iterate.signs[:, None, None] * modes.images * coefficients
@@ -154,6 +161,8 @@ class Leap:
             signs=iterate.signs,
             step_size=iterate.step_size,
             active=active,
+            slopes=slopes,
+            kinked=iterate.kinked,
             modes=modes,
             coefficients=coefficients,
             lost=residual - modes.vectors @ coefficients,
@@ -177,7 +186,7 @@ class Leap:
         """α(t), shape (n_neurons, n_samples)."""
         dual = self.dual.copy()
         move = self.modes.vectors @ (growth(self.modes.values, self.step_size, time) * self.coefficients)
-        dual[:, self.modes.union] -= self.signs[:, None] * self.active[:, self.modes.union] * move
+        dual[:, self.modes.union] -= self.signs[:, None] * self.slopes[:, self.modes.union] * move
         return dual
 
     def margin(self, time: float) -> Array:
@@ -219,19 +228,21 @@ class Leap:
         undecided : ndarray of int
             Those among `rows` that may change.
         at_rest : ndarray of int
-            Active entries at rest over the whole window.
+            Entries with a slope that are at rest over the whole window.
         """
         low, high = growth_range(self.modes.values, self.step_size, first + 1, last)
         now = self.primal.ravel()[rows]
         middle = now - self._rows(self.response, rows) @ (0.5 * (low + high))
         half = self._rows(self.response_size, rows) @ (0.5 * (high - low))
         rounding = self._margin(last, rows)
-        active = self.active.ravel()[rows]
+        active, moving = self.active.ravel()[rows], self.slopes.ravel()[rows] != 0
+        if not self.kinked:
+            return rows[:0], rows[:0]
         kept = np.where(active, middle - half - rounding > 0, middle + half + rounding <= 0)
         samples = rows % self.active.shape[1]
         width = np.minimum(np.maximum(self.rest[samples], REST_MARGINS * rounding), self.widest)
         quiet = self._residual_bound(first)[samples] <= REST_MARGINS * width
-        resting = active & ~kept & quiet & (np.abs(middle) + half <= width)
+        resting = moving & ~kept & quiet & (np.abs(middle) + half <= width)
         return rows[~(kept | resting)], rows[resting]
 
     def search(self, last: float) -> Outlook:

@@ -129,8 +129,8 @@ class Loop:
     def _certify(self) -> Ending | None:
         it = self.iterate
         it.certificate_tried = True
-        if not it.pattern.any():
-            return None  # the next step finds that nothing is active
+        if not it.slopes.any():
+            return None  # the next step finds that nothing moves
         it.flops += self.certificate_flops
         limit = certificates.limit_by_cholesky(it)
         if limit is None or not limit.frozen.all():
@@ -143,8 +143,8 @@ class Loop:
         it = self.iterate
         it.flops += self.leap_flops
         it.quiet = 0.0
-        if not it.pattern.any():
-            return None  # the next step finds that nothing is active
+        if not it.slopes.any():
+            return None  # the next step finds that nothing moves
         leap = Leap.of(it)
         if not leap.stable:
             return None
@@ -152,7 +152,7 @@ class Loop:
         ahead = outlook.quiet_until
         if ahead == INFINITY:
             limit = certificates.limit_by_modes(it, leap)
-            if certificates.agrees(limit, leap.active, outlook.at_rest):
+            if certificates.agrees(limit, leap, outlook.at_rest):
                 self._record_approach(leap)
                 return self.ends.at_limit(limit.primal, limit.dual, tuple(map(int, outlook.at_rest)))
             # The refined limit is on the other side of zero, or too near: go as far as that cannot matter.
@@ -210,7 +210,7 @@ class Loop:
             return self.ends.cycling(cycle)
         before = it.steps
         end = self._leap()
-        if end is None and it.steps == before and it.pattern.any():
+        if end is None and it.steps == before and it.slopes.any():
             return self.ends.converged(certificates.limit_by_modes(it, Leap.of(it)))
         return end
 
@@ -262,7 +262,7 @@ class Loop:
         primal = it.primal if end.primal is None else end.primal
         dual = problem.operator.project(it.dual if end.dual is None else end.dual)
         state = State(problem, start.network, dual.copy(), primal.copy(), start.orthogonal_norms, start.orthogonal)
-        dead = np.flatnonzero(~it.pattern.any(axis=1))
+        dead = np.flatnonzero(~it.slopes.any(axis=1))
         return Run(
             problem=problem,
             network=start.network,
@@ -290,7 +290,7 @@ class Loop:
 
 
 def _stable_step(iterate: Iterate) -> float:
-    union, matrix = iterate.operator.curvature(iterate.pattern)
+    union, matrix = iterate.operator.curvature(iterate.slopes)
     if not len(union):
         return math.inf
     last = len(union) - 1

@@ -1,8 +1,8 @@
 """The map of one period: where training goes that repeats a sequence of patterns. (Ours.)
 
 With the patterns D(0) … D(p − 1) of p steps given, gradient descent is affine. Let V_k be an orthonormal basis of the
-span of the samples that are active in neuron k at least once, C_k = X V_k and z_k = V_kᵀ w_k. Nothing moves outside the
-V_k, and
+span of the samples that have a slope in neuron k at least once (for a ReLU, that are active), C_k = X V_k and
+z_k = V_kᵀ w_k. Nothing moves outside the V_k, and with D_k = diag σ′(β_k)
 
     β_k(t) = β_k(0) + C_k (z_k(t) − z_k(0)),
     z ← z − η B_tᵀ (B_t z − y),      B_t = [s_1 D_1(t) C_1, s_2 D_2(t) C_2, …].
@@ -85,6 +85,7 @@ class PeriodMap:
     origin: Array
     labels: Array
     signs: Array
+    below: float
     step_size: float
     blur: Array
     roots: Array
@@ -92,7 +93,7 @@ class PeriodMap:
 
     @classmethod
     def of(cls, iterate: Iterate, period: int, ever: NDArray[np.bool_]) -> PeriodMap:
-        """The map of the next `period` steps; `ever` tells which samples are active in which neuron some time."""
+        """The map of the next `period` steps; `ever` tells which samples have a slope in which neuron some time."""
         n_neurons, n = iterate.primal.shape
         modes = [iterate.operator.pattern_modes(mask[None]) if mask.any() else None for mask in ever]
         sizes = [0 if own is None else len(own.values) for own in modes]
@@ -117,6 +118,7 @@ class PeriodMap:
             origin=origin,
             labels=iterate.labels,
             signs=iterate.signs,
+            below=iterate.below,
             step_size=iterate.step_size,
             blur=blur,
             roots=np.sqrt(iterate.operator.diagonal),
@@ -139,6 +141,7 @@ class PeriodMap:
             self.images,
             self.signs,
             self.labels,
+            self.below,
             self.step_size,
             self.base,
             end,
@@ -165,9 +168,9 @@ class PeriodMap:
         """
         point, matrix, reach = self.origin.copy(), np.eye(len(self.origin)), 1.0
         for step in range(1, min(most, self.period) + 1):
-            active = self.primal_at(point) > 0
-            rows = np.flatnonzero(active.any(axis=0))
-            mixed = np.einsum("k,ki,kic->ic", self.signs, active[:, rows].astype(float), self.images[:, rows])
+            slopes = np.where(self.primal_at(point) > 0, 1.0, self.below)
+            rows = np.flatnonzero(slopes.any(axis=0))
+            mixed = np.einsum("k,ki,kic->ic", self.signs, slopes[:, rows], self.images[:, rows])
             point = point - self.step_size * mixed.T @ (mixed @ point - self.labels[rows])
             matrix -= self.step_size * mixed.T @ (mixed @ matrix)
             norm = float(np.linalg.norm(matrix))
@@ -256,11 +259,11 @@ def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> App
 
 
 def _ever_active(iterate: Iterate, period: int) -> NDArray[np.bool_] | None:
-    """Which samples are active in which neuron in one of the next `period` steps; None where those cannot be taken."""
+    """Which samples have a slope in which neuron in the next `period` steps; None where those cannot be taken."""
     from relubias.dynamics import kernel  # here because it brings numba with it
 
     walker = iterate.copy()
-    ever = walker.pattern | (walker.logged > 0)
+    ever = (walker.slopes != 0) | (walker.logged > 0)
     last = iterate.steps + period
     while walker.steps < last:
         if walker.advance(last - walker.steps, (np.inf, np.inf)) in (kernel.FROZEN, kernel.DIVERGED):

@@ -209,8 +209,10 @@ class Piece:
 
     def margin(self, time: float) -> Array:
         """How far products in β(t) may be off by rounding, shape (n_samples,)."""
-        return spectral_error(len(self.residual)) * np.sqrt(self.field.operator.diagonal) * float(
-            self._spread() @ growth(self.rates, time)
+        return (
+            spectral_error(len(self.residual))
+            * np.sqrt(self.field.operator.diagonal)
+            * float(self._spread() @ growth(self.rates, time))
         )
 
     def _spread(self) -> Array:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.run import EVENT, Resume
-from relubias.linalg.factor import EPS, GramOperator
+from relubias.linalg.factor import EPS, GramOperator, Slopes
 from relubias.linalg.gram import Array
 from relubias.state import State
 
@@ -53,6 +53,8 @@ class Iterate:
         Half width of the dead zone.
     steps : int
         Steps since the start, plain and leapt.
+    below : float
+        σ′(z) for z ≤ 0: 0 for a ReLU, where inactive samples move nothing; 1 for the identity, which has no kink.
     quiet : float
         Flops spent on plain steps since the last change of pattern or the last leap.
     flops : float
@@ -68,6 +70,7 @@ class Iterate:
     operator: GramOperator
     labels: Array
     signs: Array
+    below: float
     step_size: float
     primal: Array
     dual: Array
@@ -106,6 +109,7 @@ class Iterate:
             operator=operator,
             labels=labels,
             signs=start.network.output_weights,
+            below=start.network.activation.slope_below or 0.0,
             step_size=step_size,
             primal=np.array(start.primal, order="C"),
             dual=np.array(start.dual, order="C"),
@@ -130,9 +134,23 @@ class Iterate:
         return np.asarray(self.primal > 0)
 
     @property
+    def kinked(self) -> bool:
+        """Whether σ has a kink, so that a change of sign changes the dynamics."""
+        return self.below != 1.0
+
+    @property
+    def slopes(self) -> Slopes:
+        """D = σ′(β), shape (n_neurons, n_samples); of a ReLU, the pattern itself."""
+        return np.where(self.pattern, 1.0, self.below) if self.below else self.pattern
+
+    @property
     def residual(self) -> Array:
         """r = Σ_k s_k σ(β_k) − y, shape (n_samples,)."""
-        return self.signs @ np.maximum(self.primal, 0.0) - self.labels
+        return self.residual_at(self.primal)
+
+    def residual_at(self, primal: Array) -> Array:
+        """r for other pre-activations of this network."""
+        return self.signs @ np.where(primal > 0, primal, self.below * primal) - self.labels
 
     def advance(self, max_steps: int, limits: tuple[float, float]) -> int:
         """Take up to `max_steps` plain steps; stop early where the pattern has been quiet.
@@ -157,6 +175,7 @@ class Iterate:
             self._transposed,
             self.labels,
             self.signs,
+            self.below,
             self.step_size,
             self.primal,
             self.dual,

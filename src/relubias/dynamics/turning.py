@@ -13,6 +13,7 @@ def walk(
     images: Array,
     signs: Array,
     labels: Array,
+    below: float,
     step_size: float,
     base: Array,
     point: Array,
@@ -52,13 +53,16 @@ def walk(
             for k in range(n_neurons):
                 if primal[k, i] > 0.0:
                     residual += signs[k] * primal[k, i]
+                else:
+                    residual += signs[k] * below * primal[k, i]
             for k in range(n_neurons):
-                if primal[k, i] > 0.0:
+                slope = 1.0 if primal[k, i] > 0.0 else below
+                if slope != 0.0:
                     moved = False
                     for c in range(size):
                         if images[k, i, c] != 0.0:
                             moved = True
-                            point[c] -= step_size * signs[k] * residual * images[k, i, c]
+                            point[c] -= step_size * signs[k] * slope * residual * images[k, i, c]
                     if not moved:
                         return -np.inf
     return clearance

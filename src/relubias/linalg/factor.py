@@ -25,12 +25,20 @@ from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
 
+#: Slopes σ′ of each sample in each neuron, shape (n_neurons, n_samples); of a ReLU, whether it is active.
+Slopes = NDArray[np.bool_] | NDArray[np.float64]
+
 EPS = float(np.finfo(np.float64).eps)
 
 
 def spectral_error(size: int) -> float:
     """Relative backward error of an eigendecomposition or a singular value decomposition: (16 + 2√size) ε."""
     return (16.0 + 2.0 * float(np.sqrt(size))) * EPS
+
+
+def scaled(factors: NDArray[Any], rows: Array) -> Array:
+    """Multiply rows by factors; nothing is copied where all of them are 1."""
+    return rows if np.all(factors == 1) else rows * factors[:, None]
 
 
 def null_level(size: int) -> float:
@@ -263,26 +271,26 @@ class GramOperator:
         squares = np.einsum("pn,pn->p", duals, self.matvec(duals.T).T)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
-    def curvature(self, active: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Array]:
-        """Return the samples U active in some neuron and H = Σ_k D_k K D_k on them."""
-        union = np.flatnonzero(active.any(axis=0))
+    def curvature(self, slopes: Slopes) -> tuple[NDArray[np.intp], Array]:
+        """Return the samples U with a slope in some neuron and H = Σ_k D_k K D_k on them."""
+        union = np.flatnonzero(slopes.any(axis=0))
         block = self.block(union)
-        if len(active) == 1:
+        if len(slopes) == 1 and np.all(slopes[:, union] == 1):
             return union, block
-        together = active[:, union].astype(np.float64)
+        together = slopes[:, union].astype(np.float64)
         return union, block * (together.T @ together)
 
-    def pattern_modes(self, active: NDArray[np.bool_]) -> PatternModes:
-        """Decompose H for the pattern `active`, shape (m, n); at least one sample is active."""
-        union, matrix = self.curvature(active)
+    def pattern_modes(self, slopes: Slopes) -> PatternModes:
+        """Decompose H for D_k = diag(slopes[k]), shape (m, n), of which at least one is not 0."""
+        union, matrix = self.curvature(slopes)
         values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
         largest, size = float(values[-1]), len(union)
         kept = values > null_level(size) * largest
         values, vectors = values[kept], vectors[:, kept]
-        columns, within = self.columns(union), active[:, union]
-        images = np.stack([columns[:, mask] @ vectors[mask] for mask in within])
-        if len(active) == 1:  # K_AA Q = QΛ holds exactly, the product only to rounding
-            images[0, union] = vectors * values
+        columns, within = self.columns(union), slopes[:, union]
+        images = np.stack([columns[:, own != 0] @ scaled(own[own != 0], vectors[own != 0]) for own in within])
+        if len(slopes) == 1:  # D K D Q = QΛ holds exactly, the product only to rounding
+            images[0, union] = scaled(1.0 / within[0], vectors * values)
         return PatternModes(union, values, vectors, images, largest, spectral_error(size) * largest)
 
     def project(self, dual: Array) -> Array:

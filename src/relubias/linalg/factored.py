@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.factor import EPS, GramOperator, PatternModes, null_level, spectral_error
+from relubias.linalg.factor import EPS, GramOperator, PatternModes, Slopes, null_level, scaled, spectral_error
 from relubias.linalg.gram import Array
 
 
@@ -160,17 +160,17 @@ class FactorOperator(GramOperator):
         """Return ‖Xᵀa‖ = ‖Lᵀa‖ for each row a of `duals`, shape (p, n)."""
         return np.asarray(np.linalg.norm(duals @ self._lower, axis=1))
 
-    def pattern_modes(self, active: NDArray[np.bool_]) -> PatternModes:
-        """Decompose H for the pattern `active`, shape (m, n), by the singular values of B."""
-        union = np.flatnonzero(active.any(axis=0))
-        stacked = np.concatenate([mask[union, None] * self._lower[union] for mask in active], axis=1)
+    def pattern_modes(self, slopes: Slopes) -> PatternModes:
+        """Decompose H for D_k = diag(slopes[k]), shape (m, n), by the singular values of B."""
+        union = np.flatnonzero(slopes.any(axis=0))
+        stacked = np.concatenate([own[union, None] * self._lower[union] for own in slopes], axis=1)
         vectors, values, right = scipy.linalg.svd(stacked, full_matrices=False, check_finite=False)
         size, largest = len(union), float(values[0])
         kept = np.flatnonzero(values > null_level(size) * largest)[::-1]
         vectors, values, right = vectors[:, kept], values[kept], right[kept]
         width = self._lower.shape[1]
-        parts = [right[:, k * width : (k + 1) * width].T for k in range(len(active))]
+        parts = [right[:, k * width : (k + 1) * width].T for k in range(len(slopes))]
         images = np.stack([self._lower @ part * values for part in parts])
-        if len(active) == 1:  # K_AA Q = Q Σ² holds exactly, the product only to rounding
-            images[0, union] = vectors * values**2
+        if len(slopes) == 1:  # D K D Q = Q Σ² holds exactly, the product only to rounding
+            images[0, union] = scaled(1.0 / slopes[0, union], vectors * values**2)
         return FactorModes(union, values**2, vectors, images, largest**2, spectral_error(size) * largest)

@@ -141,9 +141,7 @@ def _spread(slopes: Array, union: NDArray[np.intp], vectors: Array) -> Array:
     return rates
 
 
-def _from_gram(
-    operator: GramOperator, slopes: Array, parts: tuple[Held, ...], union: NDArray[np.intp]
-) -> PatternModes:
+def _from_gram(operator: GramOperator, slopes: Array, parts: tuple[Held, ...], union: NDArray[np.intp]) -> PatternModes:
     within = slopes[:, union]
     matrix = operator.block(union) * (within.T @ within)
     for row, part in zip(within, parts, strict=True):
@@ -152,9 +150,7 @@ def _from_gram(
     largest, size = float(values[-1]), len(union)
     kept = values > null_level(size) * float(np.max(np.einsum("ku,ku,u->u", within, within, operator.diagonal[union])))
     values, vectors = values[kept], vectors[:, kept]
-    images = np.stack(
-        [part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)]
-    )
+    images = np.stack([part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)])
     return PatternModes(union, values, vectors, images, largest, spectral_error(size) * max(largest, 0.0))
 
 
@@ -167,7 +163,9 @@ def _from_factor(
     ).T
     vectors, values, _ = scipy.linalg.svd(stacked, full_matrices=False, check_finite=False)
     size, largest = len(union), float(values[0])
-    scale = float(np.sqrt(np.max(np.einsum("ku,ku,u->u", slopes[:, union], slopes[:, union], operator.diagonal[union]))))
+    scale = float(
+        np.sqrt(np.max(np.einsum("ku,ku,u->u", slopes[:, union], slopes[:, union], operator.diagonal[union])))
+    )
     kept = np.flatnonzero(values > null_level(size) * scale)[::-1]
     vectors, values = vectors[:, kept], values[kept]
     images = np.stack([part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)])
