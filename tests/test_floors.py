@@ -21,6 +21,7 @@ FLOORS: dict[str, float] = {
     "verdict": 4.5,  # a mezzanine: analysis reads it, and it is a folder
     "theory": 4,
     "comparison": 4,
+    "step_comparison": 5,
     "dynamics": 3,
     "references": 3,
     "starts": 2,
