@@ -152,7 +152,8 @@ def disjoint(
     scale : float, optional
         ε, in label units; by default 1e-3 of the root mean square of the labels.
     depth : float, optional
-        τ ≥ 0, in label units: inactive samples have β = −τ. By default 3 √(n/d₂) max|y|, with d₂ as estimated.
+        τ ≥ 0, in label units: inactive samples have β = −τ. By default 3 √(n/d₂) max|y|, with d₂ as
+        drawn where that is known, else as estimated.
     partition : array_like of int, shape (n_samples,), optional
         The neuron of each sample, −1 for none; by default samples of one sign take turns among its neurons.
 
@@ -276,10 +277,10 @@ def _checked_partition(problem: Problem, network: Network, partition: ArrayLike)
 
 
 def _default_depth(problem: Problem) -> float:
-    estimate = problem.facts.d2_estimate
-    if estimate is None:
+    d2 = problem.d2
+    if d2 is None:
         raise StartError("d₂ cannot be estimated from so few samples; give depth, in label units.")
-    return 3.0 * math.sqrt(problem.n_samples / estimate.value) * float(np.abs(problem.labels).max())
+    return 3.0 * math.sqrt(problem.n_samples / d2) * float(np.abs(problem.labels).max())
 
 
 def _checked_scale(problem: Problem, scale: float | None) -> float:
