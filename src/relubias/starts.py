@@ -25,6 +25,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relubias.arguments import generator_of
 from relubias.errors import ArgumentError, StartError
 from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
 from relubias.linalg.factor import EPS
@@ -112,7 +113,7 @@ def gaussian(
     """
     _require_relu(network)
     size = _checked_scale(problem, scale)
-    generator = _generator(rng)
+    generator = generator_of(rng)
     operator = problem.operator
     trace = float(operator.diagonal.sum()) / problem.n_samples
     if trace == 0.0:
@@ -290,14 +291,6 @@ def _checked_scale(problem: Problem, scale: float | None) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ArgumentError(f"scale must be a positive finite number in label units; it is {scale!r}.")
     return number
-
-
-def _generator(rng: int | np.random.Generator) -> np.random.Generator:
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return np.random.default_rng(int(rng))
-    raise ArgumentError(f"rng must be a non-negative int or a numpy Generator; it is {rng!r}.")
 
 
 def _chi_square(problem: Problem, generator: np.random.Generator, count: int) -> Array:
