@@ -12,6 +12,7 @@ from relubias.comparison import Gap
 from relubias.dynamics.run import Run
 from relubias.problem import Problem
 from relubias.references.record import MinimumNorm
+from relubias.theory.regime import regime
 from relubias.verdict import active_pattern, is_silent, step_ratio
 from relubias.wording import count, listed, number, portion
 
@@ -45,6 +46,11 @@ def as_text(analysis: Analysis) -> str:
         ("Verdict", [("•", sentence) for sentence in analysis.verdict]),
     ]
     return "\n".join(_section(title, rows) for title, rows in sections if rows)
+
+
+def problem_as_text(problem: Problem) -> str:
+    """Return what is known of a problem before anything is trained, as :func:`as_text` does."""
+    return _section("Data", list(_data(problem, regime(problem).reasons)))
 
 
 def _section(title: str, rows: list[Row]) -> str:

@@ -14,6 +14,8 @@ of its seed, so that a Gaussian start with the same seed is independent of the p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -42,7 +44,7 @@ from relubias.sampling.instances import (
 )
 from relubias.sampling.labels import Given, LabelLaw, Signs, Teacher, as_label_law
 from relubias.sampling.random_problem import RandomProblem
-from relubias.sampling.spec import Sampler, from_toml, parse, sampler_from_dict, to_toml
+from relubias.sampling.spec import Sampler, as_spectrum, from_toml, parse, sampler_from_dict, to_toml
 from relubias.sampling.spectra import Spectrum
 
 __all__ = [
@@ -122,6 +124,11 @@ def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = Fals
     return sampler.draw(rng=rng, features=features)
 
 
+def _spectral(spectrum: Spectrum | str | Sequence[float] | None) -> dict[str, Spectrum]:
+    """The argument of a law that has a spectrum; without one the law takes its own, isotropic."""
+    return {} if spectrum is None else {"spectrum": as_spectrum(spectrum)}
+
+
 def _random(law: FeatureLaw, n_samples: int, labels: Labels, n_test: int, features: bool, rng: Rng) -> Problem:
     return RandomProblem(n_samples, law, as_label_law(labels), n_test).draw(rng=rng, features=features)
 
@@ -130,7 +137,7 @@ def gaussian(
     *,
     n_samples: int,
     n_features: int,
-    spectrum: Spectrum | None = None,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -142,8 +149,9 @@ def gaussian(
     ----------
     n_samples, n_features : int
         Without `features`, isotropic rows cost no more at n_features = 1e12 than at 1e4.
-    spectrum : Spectrum, optional
-        Eigenvalues of the covariance; by default all are 1.
+    spectrum : Spectrum, str or sequence of float, optional
+        Eigenvalues of the covariance: a record of :mod:`relubias.sampling.spectra`, its text such as
+        ``power-law:1.5``, or the eigenvalues themselves; by default all are 1.
     labels : LabelLaw, str or array_like, optional
         A law, its text such as ``teacher relu noise=0.1``, or the labels themselves; by default ±1, half each.
     n_test : int
@@ -157,33 +165,35 @@ def gaussian(
     ArgumentError, DataError
         If an option is out of range, or X does not fit into memory.
     """
-    return _random(Gaussian(n_features, spectrum=spectrum), n_samples, labels, n_test, features, rng)
+    return _random(Gaussian(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def rademacher(
     *,
     n_samples: int,
     n_features: int,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
     rng: Rng,
 ) -> Problem:
     """Independent components ±1, one half each. Other options: see :func:`gaussian`."""
-    return _random(Rademacher(n_features), n_samples, labels, n_test, features, rng)
+    return _random(Rademacher(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def uniform(
     *,
     n_samples: int,
     n_features: int,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
     rng: Rng,
 ) -> Problem:
     """Independent components, uniform, of mean 0 and variance 1. Other options: see :func:`gaussian`."""
-    return _random(Uniform(n_features), n_samples, labels, n_test, features, rng)
+    return _random(Uniform(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def sparse_signs(
@@ -191,6 +201,7 @@ def sparse_signs(
     n_samples: int,
     n_features: int,
     density: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -203,7 +214,7 @@ def sparse_signs(
     density : float
         Probability of a component that is not 0.
     """
-    return _random(SparseSigns(n_features, density=density), n_samples, labels, n_test, features, rng)
+    return _random(SparseSigns(n_features, density, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def truncated_normal(
@@ -211,6 +222,7 @@ def truncated_normal(
     n_samples: int,
     n_features: int,
     bound: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -223,7 +235,7 @@ def truncated_normal(
     bound : float
         In standard deviations before the cut.
     """
-    return _random(TruncatedNormal(n_features, bound=bound), n_samples, labels, n_test, features, rng)
+    return _random(TruncatedNormal(n_features, bound, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def student_t(
@@ -231,6 +243,7 @@ def student_t(
     n_samples: int,
     n_features: int,
     degrees: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -243,7 +256,7 @@ def student_t(
     degrees : float
         Degrees of freedom.
     """
-    return _random(StudentT(n_features, degrees=degrees), n_samples, labels, n_test, features, rng)
+    return _random(StudentT(n_features, degrees, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def log_normal(
@@ -251,6 +264,7 @@ def log_normal(
     n_samples: int,
     n_features: int,
     sigma: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -263,7 +277,7 @@ def log_normal(
     sigma : float
         Standard deviation of the logarithm.
     """
-    return _random(LogNormal(n_features, sigma=sigma), n_samples, labels, n_test, features, rng)
+    return _random(LogNormal(n_features, sigma, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
 def equicorrelated(
@@ -271,6 +285,7 @@ def equicorrelated(
     n_samples: int,
     n_features: int,
     correlation: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
     labels: Labels = None,
     n_test: int = 0,
     features: bool = False,
@@ -283,7 +298,9 @@ def equicorrelated(
     correlation : float
         Of any two rows.
     """
-    return _random(Equicorrelated(n_features, correlation=correlation), n_samples, labels, n_test, features, rng)
+    return _random(
+        Equicorrelated(n_features, correlation, **_spectral(spectrum)), n_samples, labels, n_test, features, rng
+    )
 
 
 def subspace(
@@ -303,7 +320,7 @@ def subspace(
     dimension : int
         Of the subspace.
     """
-    return _random(Subspace(n_features, dimension=dimension), n_samples, labels, n_test, features, rng)
+    return _random(Subspace(n_features, dimension), n_samples, labels, n_test, features, rng)
 
 
 def orthogonal(

@@ -65,7 +65,9 @@ class Instance:
         ArgumentError
             With the key, where something is unknown, missing or out of range.
         """
-        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
         fields.pop("kind", None)
         if issubclass(cls, Labelled) and "labels" in fields:
             fields["labels"] = labels_from_dict(fields["labels"])
@@ -77,6 +79,11 @@ class Labelled(Instance):
 
     n_samples: int
     labels: LabelLaw
+
+    @property
+    def words(self) -> str:
+        """What the rows are, for the source of the problem."""
+        raise NotImplementedError
 
     def _check(self) -> None:
         if not (is_whole(self.n_samples) and self.n_samples >= 1):
@@ -93,8 +100,8 @@ class Labelled(Instance):
 
     def _problem(self, gram: Array, rows: Array | None, labels: Array) -> Problem:
         if rows is None:
-            return Problem.from_gram(gram, labels, n_features=len(gram), source=f"{self.kind} samples")
-        return Problem.from_features(rows, labels, source=f"{self.kind} samples")
+            return Problem.from_gram(gram, labels, n_features=len(gram), source=self.words)
+        return Problem.from_features(rows, labels, source=self.words)
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,11 @@ class Orthogonal(Labelled):
                 raise ArgumentError(f"{len(self._sizes)} squared_norms are given for {self.n_samples} samples.")
         for value in self._sizes:
             _require_positive(value, "squared_norms")
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        return "exactly orthogonal rows"
 
     @property
     def _sizes(self) -> tuple[float, ...]:
@@ -161,6 +173,11 @@ class Coherent(Labelled):
             raise ArgumentError(
                 f"cosine of {self.n_samples} rows must be from {least:.6g} (−1/(n − 1)) to 1; it is {self.cosine!r}."
             )
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        return f"unit rows at cosine {self.cosine:g} to each other"
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem; see :meth:`Instance.draw`."""
@@ -204,6 +221,12 @@ class Duplicates(Labelled):
         if not isinstance(self.conflicting, bool):
             raise ArgumentError(f"conflicting must be true or false; it is {self.conflicting!r}.")
         object.__setattr__(self, "copies", int(self.copies))
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        kind = "conflicting" if self.conflicting else "the same"
+        return f"orthogonal unit rows, the first repeated {self.copies} times with {kind} labels"
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem, with its features; see :meth:`Instance.draw`."""

@@ -234,7 +234,8 @@ def as_label_law(labels: LabelLaw | str | ArrayLike | None) -> LabelLaw:
         return parse_labels(labels)
     if isinstance(labels, Signs | Teacher | Given):
         return labels
-    return Given(tuple(as_labels(labels).tolist()))
+    values: Any = labels
+    return Given(tuple(as_labels(values).tolist()))
 
 
 def labels_from_dict(values: Mapping[str, Any], where: str = "labels") -> LabelLaw:

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relubias.errors import ArgumentError, DataError
-from relubias.sampling.features import FEATURES, features_from_dict
+from relubias.sampling.features import LAWS, features_from_dict
 from relubias.sampling.instances import INSTANCES, Instance, Labelled
 from relubias.sampling.labels import LabelLaw, as_label_law
 from relubias.sampling.random_problem import RandomProblem
-from relubias.sampling.spectra import SPECTRA, spectrum_from_dict
+from relubias.sampling.spectra import SPECTRA, Given, Spectrum, spectrum_from_dict
 from relubias.sampling.spelling import built, kind_of, number, pairs, said_of, unknown
 
 Sampler = RandomProblem | Instance
@@ -82,13 +82,13 @@ def parse(text: str, labels: Any = None) -> Sampler:
         With the nearest known word where one is unknown, or where labels are given to an instance that has its own.
     """
     words = text.split()
-    kinds = [*FEATURES, *INSTANCES]
+    kinds = [*LAWS, *INSTANCES]
     if not words:
         raise ArgumentError(f"nothing is said of the random problem; it is one of: {', '.join(kinds)}.")
     kind = words[0]
     if kind in INSTANCES:
         return _instance(kind, words[1:], labels)
-    if kind not in FEATURES:
+    if kind not in LAWS:
         raise unknown("random problem: the kind", kind, kinds)
     return _random(kind, words[1:], as_label_law(labels))
 
@@ -109,30 +109,47 @@ def _instance(kind: str, words: list[str], labels: Any) -> Instance:
 
 
 def _random(kind: str, words: list[str], labels: LabelLaw) -> RandomProblem:
-    known = [field.name for field in dataclasses.fields(FEATURES[kind])]
+    known = [field.name for field in dataclasses.fields(LAWS[kind])]
     found = pairs(words, ["n_samples", "n_test", *known], _SHORT, kind)
     own: dict[str, Any] = {key: _value(word) for key, word in found.items() if key in known and key != "spectrum"}
     if "spectrum" in found:
-        own["spectrum"] = _spectrum(found["spectrum"], kind)
+        own["spectrum"] = said_of(kind, parse_spectrum, text=found["spectrum"]).as_dict()
     for name, field in (("n", "n_samples"), ("d", "n_features")):
         if field not in found:
             raise ArgumentError(f"{kind}: {name} is missing, as in {kind} n=100 d=10000.")
     features = said_of(kind, features_from_dict, values={"kind": kind, **own})
-    counts = {key: number(found[key]) for key in ("n_samples", "n_test") if key in found}
+    counts: dict[str, Any] = {key: number(found[key]) for key in ("n_samples", "n_test") if key in found}
     return built(RandomProblem, {"features": features, "labels": labels, **counts}, kind)
 
 
-def _spectrum(word: str, where: str) -> dict[str, Any]:
-    """Read ``power-law:1.5``: a kind, and the values of its fields in their order."""
-    kind, *values = word.split(":")
+def parse_spectrum(text: str) -> Spectrum:
+    """Read ``power-law:1.5``: a kind, and the values of its fields in their order.
+
+    Raises
+    ------
+    ArgumentError
+        If the kind is unknown, or a value is missing, out of range or one too many.
+    """
+    kind, *values = text.split(":")
     if kind not in SPECTRA:
-        raise unknown(f"{where}: the spectrum", kind, list(SPECTRA))
+        raise unknown("the spectrum", kind, list(SPECTRA))
     names = [field.name for field in dataclasses.fields(SPECTRA[kind])]
     if len(values) > len(names):
-        raise ArgumentError(f"{where}: spectrum {kind} takes {':'.join(names)}; {word!r} has more.")
-    fields = {"kind": kind, **dict(zip(names, map(_value, values), strict=False))}
-    said_of(f"{where}: spectrum", spectrum_from_dict, values=fields)
-    return fields
+        raise ArgumentError(f"a {kind} spectrum takes {', '.join(names)} and no more; it is {text!r}.")
+    return spectrum_from_dict({"kind": kind, **dict(zip(names, map(_value, values), strict=False))})
+
+
+def as_spectrum(spectrum: Spectrum | str | Sequence[float]) -> Spectrum:
+    """Return a spectrum from a record, its text, or eigenvalues.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none of these.
+    """
+    if isinstance(spectrum, Spectrum):
+        return spectrum
+    return parse_spectrum(spectrum) if isinstance(spectrum, str) else Given(tuple(spectrum))
 
 
 def _value(word: str) -> Any:

@@ -61,7 +61,8 @@ def built(make: type[T], values: Mapping[str, Any], where: str) -> T:
     for name, parameter in inspect.signature(make).parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in values:
             raise ArgumentError(f"{where}.{name} is missing.")
-    return said_of(where, make, **values)
+    record: T = said_of(where, make, **values)
+    return record
 
 
 def said_of(where: str, make: Any, **values: Any) -> Any:
