@@ -1,0 +1,1 @@
+"""Random problems: features drawn through their Gram matrix, in any dimension."""
