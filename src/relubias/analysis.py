@@ -253,10 +253,17 @@ def _problem_as_dict(problem: Problem) -> dict[str, Any]:
         "preprocess": problem.preprocess,
         "label_mean": problem.label_mean,
         "notes": list(problem.notes),
-        "population": None if problem.population is None else problem.population.as_dict(),
+        "population": population_as_dict(problem),
         "test": _test_as_dict(problem),
         "facts": problem.facts.as_dict(),
     }
+
+
+def population_as_dict(problem: Problem) -> dict[str, float | None] | None:
+    """What the samples were drawn from; an infinite ‖λ‖₁ is None."""
+    if problem.population is None:
+        return None
+    return {name: _finite(value) for name, value in problem.population.as_dict().items()}
 
 
 def _test_as_dict(problem: Problem) -> dict[str, Any] | None:

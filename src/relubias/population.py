@@ -20,7 +20,7 @@ class Population:
     Attributes
     ----------
     trace : float
-        ‖λ‖₁, the mean squared length of a sample.
+        ‖λ‖₁, the mean squared length of a sample; infinite where features have no variance.
     d2 : float
         d₂ = ‖λ‖₁²/‖λ‖₂².
     dinf : float

@@ -49,13 +49,14 @@ def sample_command(
         line.announce("collecting the facts of the problem")
         facts = problem.facts
     if json:
-        population = None if problem.population is None else problem.population.as_dict()
+        from relubias.analysis import population_as_dict
+
         values: dict[str, Any] = {
             "files": [str(path) for path in written],
             "sampler": law.as_dict(),
             "rng": rng,
             "source": problem.source,
-            "population": population,
+            "population": population_as_dict(problem),
             "facts": facts.as_dict(),
         }
         typer.echo(json_text(values), nl=False)

@@ -77,8 +77,6 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 
 def _table(archive: Any, target: str | None) -> Table:
     keys = tuple(archive.files)
-    if _SAVED in keys:
-        raise DataError("this is a record that relubias saved; open it with Problem.load, Run.load or Analysis.load.")
     held = [key for key in ("X", "K") if key in keys]
     if len(held) != 1:
         what = "both X and K" if held else "neither X nor K"

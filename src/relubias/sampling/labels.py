@@ -164,7 +164,17 @@ class Teacher:
     def draw(
         self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        """Draw noisy labels of samples and those of test points without noise; see :class:`LabelLaw`."""
+        """Draw noisy labels of samples and those of test points without noise; see :class:`LabelLaw`.
+
+        Raises
+        ------
+        ArgumentError
+            If the features have no variance.
+        """
+        if not math.isfinite(population.trace):
+            raise ArgumentError(
+                "a teacher needs features of finite variance, to which its weights are scaled; use signs."
+            )
         primal = (self.amplitude * math.sqrt(population.d2) / population.trace) * products
         outputs = np.array(self.signs, dtype=np.float64) @ _ACTIVATIONS[self.activation](primal)
         noise = self.noise * rng.standard_normal(n_samples)

@@ -17,7 +17,9 @@ The two bounds are a convention of ours; the theorems are asymptotic and name no
 
 Where the samples were drawn from a known distribution, d₂ and d_∞ are known and nothing has to be estimated. Then
 n/d_∞ decides too: it is the length of the samples along the leading direction, n λ_max in K, against ‖λ‖₁. Inside
-asks for n/d_∞ ≤ 1/10; from n/d_∞ = 1 on, one direction alone spoils K ≈ ‖λ‖₁ I, and the problem is outside.
+asks for n/d_∞ ≤ 1/10; from n/d_∞ = 1 on, one direction alone spoils K ≈ ‖λ‖₁ I, and the problem is outside. So is
+one whose features have no variance. d₂ is that of one row; where K shows a far smaller one, the rows are not
+independent, and the verdict is left open.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ OUTSIDE = 1.0
 
 #: n/d_∞ up to this is inside, where d_∞ is known.
 LEADING = 0.1
+
+#: d₂ as drawn is believed unless it is this many times the upper end of its estimate.
+DISAGREES = 2.0
 
 #: Two samples with a larger cosine are not two independent samples of the regime: there, for n/d₂ ≤ 1/100, the
 #: largest of the n(n−1)/2 cosines is about 2√(log n/d₂) ≤ 0.13.
@@ -161,11 +166,19 @@ def _decide_known(facts: Facts, population: Population) -> tuple[Membership, str
         f"d₂ = {population.d2:.4g}, d_∞ = {population.dinf:.4g})"
     )
     effect = f"the other samples move a prediction by about √(n/d₂) = {math.sqrt(ratio):.2g} label sizes"
+    if math.isinf(population.trace):
+        return Membership.OUTSIDE, "The samples were drawn from a known distribution, whose variance is infinite."
     if ratio >= OUTSIDE:
         return Membership.OUTSIDE, f"{evidence}; n/d₂ is at least {OUTSIDE:g}: {effect}, as much as a label or more."
     if leading >= OUTSIDE:
         return Membership.OUTSIDE, (
             f"{evidence}; n/d_∞ is at least {OUTSIDE:g}: the leading direction alone is as large in K as ‖λ‖₁ is."
+        )
+    estimate = facts.d2_estimate
+    if estimate is not None and DISAGREES * estimate.high < population.d2:
+        return Membership.UNDECIDED, (
+            f"{evidence}, but K shows a far smaller d₂ ≈ {estimate.value:.4g} ({estimate.confidence:.0%} interval up "
+            f"to {estimate.high:.4g}): the samples are not independent, or have heavy tails."
         )
     if ratio <= INSIDE and leading <= LEADING:
         return Membership.INSIDE, f"{evidence} are at most {INSIDE} and {LEADING}: {effect}."
