@@ -51,9 +51,7 @@ def sample(draw: Draw, seed: int) -> Array:
 
 def p_values(one: Array, other: Array) -> dict[str, float]:
     """Of the two-sample test on each functional."""
-    return {
-        name: float(scipy.stats.ks_2samp(one[:, k], other[:, k]).pvalue) for k, name in enumerate(FUNCTIONALS)
-    }
+    return {name: float(scipy.stats.ks_2samp(one[:, k], other[:, k]).pvalue) for k, name in enumerate(FUNCTIONALS)}
 
 
 def rejected(values: Mapping[str, float]) -> list[str]:
