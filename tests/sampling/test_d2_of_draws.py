@@ -1,8 +1,7 @@
 """The interval of d₂ from one drawn K holds the d₂ that the law states, as often as the interval says.
 
-The jackknife interval of 95 % is approximate: over thousands of draws at these sizes it holds d₂ in 99.6 % for equal
-eigenvalues (the estimate is a degenerate U-statistic there, whose variance the jackknife doubles), in 97 % for a
-spiked spectrum, and in 92 to 94 % for a power law, where few eigenvalues count and the estimate is skewed.
+For equal eigenvalues it holds it more often: the estimate is a degenerate U-statistic there, whose variance the
+jackknife doubles.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ LEAST = int(scipy.stats.binom.ppf(0.005, DRAWS, 0.95))
 
 
 def covered(law: Gaussian, d2: float) -> int:
-    """In how many draws of 100 samples the interval holds this number; draw s has seed s."""
-    estimates = [estimate_d2(law.gram(100, seed)) for seed in range(DRAWS)]
+    """In how many draws of 200 samples the interval holds this number; draw s has seed s."""
+    estimates = [estimate_d2(law.gram(200, seed)) for seed in range(DRAWS)]
     return sum(estimate is not None and estimate.low <= d2 <= estimate.high for estimate in estimates)
 
 
