@@ -25,7 +25,7 @@ def is_whole(value: object) -> bool:
     return math.isfinite(number) and int(number) == number
 
 
-def generator_of(rng: int | np.random.Generator) -> np.random.Generator:
+def generator_of(rng: int | np.integer[Any] | np.random.Generator) -> np.random.Generator:
     """Return the generator itself, or a fresh one with this seed; there is no global state.
 
     Raises

@@ -48,6 +48,6 @@ def bartlett_factor(degrees: Array, generator: np.random.Generator) -> Array:
 def triangular_product(lower: Array) -> Array:
     """Return L Lᵀ in a third of the operations of a full product, exactly symmetric."""
     # LAPACK knows U Uᵀ for upper triangular U only; read backwards, a lower triangle is an upper one
-    upper, _ = scipy.linalg.lapack.dlauum(np.asfortranarray(lower[::-1, ::-1]), lower=0, overwrite_c=1)
+    upper, _ = scipy.linalg.lapack.dlauum(np.array(lower[::-1, ::-1], order="F"), lower=0, overwrite_c=1)
     half = upper[::-1, ::-1]
     return np.ascontiguousarray(np.tril(half) + np.tril(half, -1).T)
