@@ -61,7 +61,7 @@ class LabelLaw(Protocol):
         ...
 
     def as_dict(self) -> dict[str, Any]:
-        """The law as plain values, from which :func:`labels_from_dict` rebuilds it."""
+        """The law as plain values, from which ``labels_from_dict`` rebuilds it."""
         ...
 
 
