@@ -307,9 +307,11 @@ class Given(Spectrum):
         return self._array[first:last]
 
     def split(self, n_features: int, at_least: int) -> Split:
-        """Set apart the values that occur at least so many times; zeros are in neither part."""
+        """Set apart the values that occur at least so many times; where there are some, zeros are in neither part."""
         unique, inverse, counts = np.unique(self._array, return_inverse=True, return_counts=True)
         frequent = (counts >= at_least) & (unique > 0)
+        if not np.any(frequent):
+            return Split((), self, n_features)
         rest = self._array[~frequent[inverse] & (self._array > 0)]
         groups = zip(unique[frequent].tolist(), counts[frequent].tolist(), strict=True)
         return Split(tuple(Group(*pair) for pair in groups), Given(tuple(rest)) if len(rest) else self, len(rest))
