@@ -271,7 +271,8 @@ class Problem:
         """Effective dimension d₂: of the distribution where it is known, else as estimated; None where it cannot be."""
         if self.population is not None:
             return self.population.d2
-        return None if self.facts.d2_estimate is None else self.facts.d2_estimate.value
+        estimate = self.facts.d2_estimate
+        return None if estimate is None else estimate.value
 
     @property
     def label_scale(self) -> float:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,3 +172,14 @@ def test_every_law_has_a_function(make: Any, options: dict[str, Any]) -> None:
     assert trace == pytest.approx(problem.population.trace, rel=0.4)
     explicit = make(n_samples=30, n_features=300, features=True, rng=0, **options)
     assert explicit.features.shape == (30, 300)
+
+
+def test_a_law_without_variance_is_said_to_have_none(tmp_path: Path) -> None:
+    problem = sampling.student_t(n_samples=10, n_features=100, degrees=1.5, rng=0)
+    assert problem.population is not None
+    assert problem.population.trace == math.inf
+    values = json.loads(json.dumps(analyze(problem).as_dict(), allow_nan=False))
+    assert values["problem"]["population"]["trace"] is None
+    assert Problem.load(problem.save(tmp_path / "p.npz")).population == problem.population
+    with pytest.raises(ArgumentError, match="a teacher needs features of finite variance"):
+        sampling.student_t(n_samples=10, n_features=100, degrees=1.5, labels="teacher", rng=0)

@@ -19,7 +19,7 @@ import numpy as np
 
 from relubias.linalg.gram import Array, symmetrised
 from relubias.population import Population
-from relubias.sampling.gaussian import Gaussian
+from relubias.sampling.normal import Gaussian
 from relubias.sampling.law import FeatureLaw, checked_spectrum
 from relubias.sampling.records import real, settle, whole
 from relubias.sampling.spectra import Isotropic, Spectrum

@@ -22,7 +22,7 @@ from typing import Any
 
 from relubias.sampling.components import LogNormal, Rademacher, SparseSigns, StudentT, TruncatedNormal, Uniform
 from relubias.sampling.dependent import Equicorrelated, Subspace
-from relubias.sampling.gaussian import Gaussian
+from relubias.sampling.normal import Gaussian
 from relubias.sampling.law import FeatureLaw
 from relubias.sampling.records import rebuilt
 

@@ -96,7 +96,7 @@ class Spectrum(ABC):
         return Population(largest * first, first**2 / second, first)
 
     def as_dict(self) -> dict[str, Any]:
-        """The rule as plain values, from which :func:`spectrum_from_dict` rebuilds it."""
+        """The rule as plain values, from which ``spectrum_from_dict`` rebuilds it."""
         return as_plain(self)
 
 
