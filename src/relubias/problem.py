@@ -32,7 +32,7 @@ from relubias.linalg.gram import (
 )
 from relubias.linalg.lq import lower_factor
 from relubias.linalg.preprocessed import Preprocessed
-from relubias.linalg.sources import as_features, is_streamed, streamed
+from relubias.linalg.sources import ONE_PASS, as_features, is_streamed, streamed
 from relubias.linalg.validation import (
     as_gram,
     as_labels,
@@ -43,12 +43,6 @@ from relubias.linalg.validation import (
     require_tractable_features,
 )
 from relubias.population import Population
-
-#: What is said where a source of features was spent in one pass.
-ONE_PASS = (
-    "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
-    "points and a second look for more digits are out of reach."
-)
 
 #: Up to this condition number K itself has digits enough.
 TRUSTED_CONDITION = 1e10

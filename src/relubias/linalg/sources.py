@@ -28,6 +28,12 @@ BlockMaker = Callable[[], Iterable[Any]]
 
 _ONCE = "give a function that returns a fresh iterator of column blocks each time it is called"
 
+#: What is said where a source of features was spent in one pass.
+ONE_PASS = (
+    "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
+    "points and a second look for more digits are out of reach."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnBlocks:

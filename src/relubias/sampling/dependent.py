@@ -19,8 +19,8 @@ import numpy as np
 
 from relubias.linalg.gram import Array, symmetrised
 from relubias.population import Population
-from relubias.sampling.normal import Gaussian
 from relubias.sampling.law import FeatureLaw, checked_spectrum
+from relubias.sampling.normal import Gaussian
 from relubias.sampling.records import real, settle, whole
 from relubias.sampling.spectra import Isotropic, Spectrum
 from relubias.sampling.streaming import require_holdable

@@ -22,8 +22,8 @@ from typing import Any
 
 from relubias.sampling.components import LogNormal, Rademacher, SparseSigns, StudentT, TruncatedNormal, Uniform
 from relubias.sampling.dependent import Equicorrelated, Subspace
-from relubias.sampling.normal import Gaussian
 from relubias.sampling.law import FeatureLaw
+from relubias.sampling.normal import Gaussian
 from relubias.sampling.records import rebuilt
 
 __all__ = [
