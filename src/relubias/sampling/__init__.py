@@ -112,6 +112,10 @@ def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = Fals
     rng : int or numpy.random.Generator, optional
         Needed where anything is random.
 
+    Returns
+    -------
+    Problem
+
     Raises
     ------
     ArgumentError, DataError
@@ -159,6 +163,11 @@ def gaussian(
     features : bool
         Draw X itself and keep it.
     rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    Problem
+        With the population it was drawn from and, where there are any, its test points.
 
     Raises
     ------

@@ -100,7 +100,7 @@ class RandomProblem:
 
     def _source(self, rng: object) -> str:
         seed = f", seed {rng}" if isinstance(rng, int | np.integer) else ""
-        return f"a draw of {self.features.kind} features with {self.labels.kind} labels{seed}"
+        return f"a draw of {self.features.kind} features, labels by {self.labels.kind}{seed}"
 
     def as_dict(self) -> dict[str, Any]:
         """The distribution as plain values, from which :meth:`from_dict` rebuilds it."""
