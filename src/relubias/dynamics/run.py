@@ -67,6 +67,7 @@ class FlowResume:
     time: float
     primal: Array
     dual: Array
+    residual: Array
     mode: NDArray[np.int8]
     contact: NDArray[np.int8]
     logged: NDArray[np.int8]

@@ -76,6 +76,8 @@ class BoxProgram:
         The ends of the box; infinite where there is none. on > off marks a repelling zero.
     fixed : ndarray of bool, shape (z,)
         Entries that stay where `place` puts them.
+    blur : ndarray, shape (z,)
+        Error of the gradient that comes with that of the rates.
     """
 
     operator: GramOperator
@@ -84,6 +86,7 @@ class BoxProgram:
     on: Array
     off: Array
     fixed: NDArray[np.bool_]
+    blur: Array
 
     def solve(self, place: NDArray[np.int8]) -> BoxMinimum:
         """Start from a guess of the places; at most a few exchanges are needed where it is nearly right."""
@@ -123,7 +126,7 @@ class BoxProgram:
         moved[held.index] += held.speeds(moved)
         speeds = moved[self.index]
         gradient = self.operator.matvec(moved)[self.index]
-        margin = GRADIENT_MARGIN * self.operator.image_error(moved)[self.index]
+        margin = GRADIENT_MARGIN * self.operator.image_error(moved)[self.index] + self.blur
         gradient[place == 0] = 0.0
         return speeds, gradient, margin
 
@@ -220,7 +223,7 @@ def first_order(
     on, off = (-sign * end[at] for end in ends)
     fixed = zeros.ended != 0
     place = np.where(fixed, zeros.ended, zeros.place).astype(np.int8)
-    found = BoxProgram(operator, at, -slopes * sign * residual, on, off, fixed).solve(place)
+    found = BoxProgram(operator, at, -slopes * sign * residual, on, off, fixed, np.zeros(len(at))).solve(place)
     return found._replace(resolved=found.resolved & ~fixed)
 
 
@@ -229,8 +232,9 @@ def second_order(
     zeros: Zeros,
     first: BoxMinimum,
     sign: float,
+    residual: Array,
     ends: tuple[Array, Array],
-    change: Array,
+    change: tuple[Array, Array],
     ends_change: tuple[Array, Array],
     slopes: Array,
 ) -> Kink:
@@ -238,8 +242,8 @@ def second_order(
 
     Parameters
     ----------
-    change : ndarray, shape (n,)
-        ṙ.
+    change : pair of ndarray, shape (n,)
+        ṙ and a bound of its rounding error.
     ends_change : pair of ndarray, shape (n,)
         The derivatives of `ends`.
     slopes : ndarray, shape (n,)
@@ -250,10 +254,12 @@ def second_order(
     left = np.flatnonzero(~first.resolved)
     at, place, ended = zeros.index[left], first.place[left], zeros.ended[left]
     on, off = (-sign * end[at] for end in ends)
-    width = SPEED_MARGIN * float(np.max(np.abs(np.concatenate(ends)), initial=0.0))
-    repelling = on > off + width
-    at_on = ~repelling & ((place > 0) | (first.speeds[left] <= on + width))
-    at_off = ~repelling & ((place < 0) | (first.speeds[left] >= off - width))
+    speeds = first.speeds[left]
+    moving = max(float(np.max(np.abs(slopes * residual), initial=0.0)), float(np.max(np.abs(first.speeds))))
+    width = SPEED_MARGIN * moving  # rounding of the speeds; that of the ends is relative to themselves
+    repelling = on > off + SPEED_MARGIN * (np.abs(on) + np.abs(off))
+    at_on = ~repelling & ((place > 0) | (speeds <= on + width + SPEED_MARGIN * np.abs(on)))
+    at_off = ~repelling & ((place < 0) | (speeds >= off - width - SPEED_MARGIN * np.abs(off)))
     touching = np.flatnonzero(at_on | at_off | repelling)
     if not len(touching):
         return Kink(zeros.index, mode, contact, unique)
@@ -265,7 +271,9 @@ def second_order(
     on, off = np.where(at_on, on_change, -np.inf), np.where(at_off, off_change, np.inf)
     # Nothing lies between the sides of a zero that repels already: it is off, and on only if β̈ lifts it.
     on[repelling] = off[repelling] = off_change[repelling]
-    program = BoxProgram(operator, at, -slopes * sign * change, on, off, np.zeros(len(at), dtype=bool))
+    roots = np.sqrt(operator.diagonal)
+    blur = roots[at] * float(roots @ (slopes * change[1]))
+    program = BoxProgram(operator, at, -slopes * sign * change[0], on, off, np.zeros(len(at), dtype=bool), blur)
     guess = np.where(at_on & ~at_off, 1, np.where(at_off | repelling, -1, 0)).astype(np.int8)
     second = program.solve(guess)
     mode[left] = second.place
