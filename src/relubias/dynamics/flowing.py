@@ -122,7 +122,7 @@ class FlowLoop:
                     return end
                 if self.progress is not None:
                     loss = 0.5 * float(np.sum(np.square(self.point.residual)))
-                    self.progress(Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events))
+                    self.progress(Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events, flow=True))
         except KeyboardInterrupt:
             return "interrupted"
 
