@@ -88,6 +88,7 @@ class FlowEndings:
             primal=point.primal.copy(),
             dual=point.dual.copy(),
             residual=point.residual.copy(),
+            error=point.error.copy(),
             mode=point.mode.copy(),
             contact=point.contact.copy(),
             logged=self.loop.diary.logged.copy(),

@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 
 from relubias.dynamics.exponentials import INFINITY
 from relubias.dynamics.interrupts import undisturbed
-from relubias.dynamics.pieces import BETA, Field, Next, Piece, Point
+from relubias.dynamics.pieces import BETA, ERRORS, Field, Next, Piece, Point
 from relubias.dynamics.run import FLOW_EVENT, Progress, Run
 from relubias.dynamics.sliding import GRADIENT_MARGIN, BoxMinimum, Kink, Zeros, first_order, second_order
 from relubias.dynamics.trajectory import Recorder
+from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 
 #: Events in a row, per pair of neuron and sample, at one and the same time: a tie that has no end.
 TIES = 4
+#: Events in a row at one and the same time, before those that come again are left to rest.
+PATIENCE = 8
 #: A mode has decayed to nothing when only e to minus this is left of it.
 DECAYED = 40.0
 
@@ -103,8 +106,9 @@ class FlowLoop:
     def begin(cls, field: Field, primal: Array, dual: Array) -> Point:
         """The point at time 0: on and off are the signs of β; zeros are off until they are resolved."""
         mode = np.where((primal > 0) | (not field.kinked), 1, -1).astype(np.int8)
-        residual = field.residual(primal)
-        return Point(0.0, primal.copy(), dual.copy(), residual, mode, np.zeros(mode.shape, dtype=np.int8))
+        error = ERRORS * EPS * (np.abs(field.labels) + np.abs(primal).sum(axis=0))
+        contact = np.zeros(mode.shape, dtype=np.int8)
+        return Point(0.0, primal.copy(), dual.copy(), field.residual(primal), error, mode, contact)
 
     def settle_start(self) -> None:
         """Resolve the zeros of the start."""
@@ -160,7 +164,7 @@ class FlowLoop:
         """Move to the end of a piece and begin the next."""
         at, time = piece.point, piece.point.time + coming.time
         primal, dual = piece.primal_at(coming.time), piece.dual_at(coming.time)
-        residual = piece.residual_at(coming.time)
+        residual, error = piece.residual_at(coming.time), piece.error_at(coming.time)
         at_rest = (at.primal == 0.0) & (at.mode != 0) & (at.contact == 0)
         primal[(at.mode == 0) | at_rest] = 0.0
         ended = np.zeros_like(at.mode)
@@ -176,7 +180,7 @@ class FlowLoop:
         primal[self.field.together(primal == 0.0)] = 0.0
         fresh = wrong | ((primal == 0.0) & (at.mode != 0) & ~at_rest)
         neurons = np.union1d(np.unique(coming.neurons), np.flatnonzero(fresh.any(axis=1) & (coming.time > 0.0)))
-        self._resolve(replace(at, time=time, primal=primal, dual=dual, residual=residual), ended, neurons)
+        self._resolve(replace(at, time=time, primal=primal, dual=dual, residual=residual, error=error), ended, neurons)
         if coming.time == 0.0:
             self._break_tie(at, coming)
 
@@ -184,10 +188,9 @@ class FlowLoop:
         """What was to change and did not, though no time has passed, rests on the kink until rounding lets it go."""
         mode, contact = self.point.mode.copy(), self.point.contact.copy()
         for neuron, sample, cause in zip(coming.neurons, coming.samples, coming.causes, strict=True):
-            if mode[neuron, sample] == before.mode[neuron, sample]:
+            if mode[neuron, sample] == before.mode[neuron, sample] or self.at_once > PATIENCE:
                 contact[neuron, sample] = 0
-                if cause != BETA:
-                    mode[neuron, sample] = cause
+                mode[neuron, sample] = before.mode[neuron, sample] if cause == BETA else cause
         self.point = replace(self.point, mode=mode, contact=contact)
 
     def _snap(self, piece: Piece, coming: Next, primal: Array) -> None:
@@ -225,7 +228,7 @@ class FlowLoop:
             slopes[k, zero[k]] = 0.0
         ends = field.sides(residual)
         first = {
-            k: first_order(field.operator, those, field.signs[k], residual, ends, slopes[k])
+            k: first_order(field.operator, those, field.signs[k], (residual, at.error), ends, slopes[k])
             for k, those in zeros.items()
         }
         for k, those in zeros.items():
@@ -234,7 +237,7 @@ class FlowLoop:
         ends_change = field.sides(change[0])
         return {
             k: self._spread(
-                second_order(field.operator, those, first[k], field.signs[k], residual, ends, change, ends_change, slopes[k]),
+                second_order(field.operator, those, first[k], field.signs[k], (residual, at.error), ends, change, ends_change, slopes[k]),
                 zero[k],
             )
             for k, those in zeros.items()

@@ -34,6 +34,8 @@ from relubias.problem import Problem
 BETA, TO_ON, TO_OFF = 0, 1, -1
 #: Error of a coefficient of the residual, in spectral errors.
 NOISE = 0.125
+#: Rounding errors of one sample of the residual.
+ERRORS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Point:
     residual : ndarray, shape (n_samples,)
         r, carried along by its own equation: as f − y its digits would be lost as it decays, and with them the order of
         late events.
+    error : ndarray, shape (n_samples,)
+        Bound of the rounding error of r: a residual that passes through zero is not known to be zero there.
     mode : ndarray of int8, shape (n_neurons, n_samples)
         +1 on, −1 off, 0 held at zero.
     contact : ndarray of int8, shape (n_neurons, n_samples)
@@ -58,6 +62,7 @@ class Point:
     primal: Array
     dual: Array
     residual: Array
+    error: Array
     mode: NDArray[np.int8]
     contact: NDArray[np.int8]
 
@@ -211,6 +216,13 @@ class Piece:
         move[:, union] += self.slopes[:, union] * (self.mixed.modes.vectors @ grown)
         return self.point.dual - self.field.signs[:, None] * move
 
+    def error_at(self, time: float) -> Array:
+        """Bound of the rounding error of r(t), shape (n_samples,)."""
+        error, modes = self.point.error.copy(), self.mixed.modes
+        left = decay(self.rates, time) * np.abs(self.coefficients)
+        error[modes.union] = ERRORS * EPS * (np.abs(modes.vectors) @ left + np.abs(self.lost))
+        return error
+
     def spectral_margin(self) -> Array:
         """How far rounding in the decomposition may move β(∞), shape (n_neurons, n_samples)."""
         modes, lost = self.mixed.modes, float(np.linalg.norm(self.lost))
@@ -279,7 +291,8 @@ class Piece:
         on_now, off_now = (signs * side[samples] for side in self.field.sides(self.residual))
         ends = np.concatenate([speed + to_on, -to_off - speed])
         here = np.concatenate([now + on_now, -off_now - now])
-        own = np.abs(speed).sum(axis=1) + np.abs(now)
+        moving = np.max(np.abs(self.slopes * self.residual), axis=1)[held // n]
+        own = np.abs(speed).sum(axis=1) + np.abs(now) + moving
         upper, lower = np.abs(to_on).sum(axis=1) + np.abs(on_now), np.abs(to_off).sum(axis=1) + np.abs(off_now)
         return ends, here, np.concatenate([own + upper, own + lower])
 

@@ -69,6 +69,7 @@ class FlowResume:
     primal: Array
     dual: Array
     residual: Array
+    error: Array
     mode: NDArray[np.int8]
     contact: NDArray[np.int8]
     logged: NDArray[np.int8]
