@@ -105,7 +105,12 @@ def test_a_cycle_is_in_the_dictionary() -> None:
     problem = Problem.from_features(np.array([[1.0]]), [1.0])
     start = starts.all_active(problem, Network.single(), scale=0.5)
     values = strict_json(analyze(problem, start=start, dynamics=Descent(step_size=2.0)))
-    assert values["run"]["cycle"] == {"period": 2, "amplitude": pytest.approx(1 / 3), "prediction_of_mean": [1.0]}
+    assert values["run"]["cycle"] == {
+        "period": 2,
+        "amplitude": pytest.approx(1 / 3),
+        "distance": 0.0,
+        "prediction_of_mean": [1.0],
+    }
 
 
 def test_several_neurons_have_no_reference_and_a_sentence() -> None:

@@ -30,6 +30,7 @@ FLOORS: dict[str, float] = {
     "files": 2,
     "sampling": 2,
     "network": 1,
+    "nouns": 1,
     "state": 1,
     "activations": 1,
     "losses": 1,

@@ -131,5 +131,5 @@ def test_no_start_takes_another_activation_than_the_relu() -> None:
         lambda: starts.from_dual(problem, network, np.ones(3)),
     ]
     for attempt in attempts:
-        with pytest.raises(ArgumentError, match="built for the ReLU, not for 'abs'"):
+        with pytest.raises(ArgumentError, match="for piecewise linear activations, not for 'abs'"):
             attempt()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from relubias.references.record import MinimumNorm
     from relubias.state import State
     from relubias.status import Status
+    from relubias.step_comparison import compare
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "analyze",
     "certify",
+    "compare",
     "errors",
     "gap",
     "gradient_descent",
@@ -73,6 +75,7 @@ _NAMES = {
     "relubias.references": ("certify", "minimum_norm"),
     "relubias.references.record": ("MinimumNorm",),
     "relubias.state": ("State",),
+    "relubias.step_comparison": ("compare",),
     "relubias.status": ("Status",),
 }
 

@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +23,11 @@ from relubias.comparison import Gap
 from relubias.comparison import gap as gap_between
 from relubias.dynamics.descent import Descent
 from relubias.dynamics.flow import Flow
+from relubias.dynamics.nearness import steps_to_limit
 from relubias.dynamics.run import Progress, Run
-from relubias.errors import ArgumentError, StartError
+from relubias.errors import StartError
 from relubias.network import Network
+from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.references import checked_of, minimum_norm
 from relubias.references.record import MinimumNorm
@@ -33,6 +36,9 @@ from relubias.status import Optimality, Status
 from relubias.theory.regime import Regime
 from relubias.theory.regime import regime as regime_of
 from relubias.verdict import Parts, active_pattern, is_silent, step_ratio, verdict
+
+#: Up to so many pre-activations it is told when training comes near its limit, which takes a decomposition.
+_NEARNESS_SIZE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +81,12 @@ class Analysis:
         gap = "none" if self.gap is None else self.gap.message
         return f"<Analysis: {self.run!r}, gap: {gap}>"
 
+    @cached_property
+    def near_limit(self) -> int | None:
+        """About from which step on training is within 1 % of its limit; None where it has none, or n m > 1000."""
+        run = self.run
+        return steps_to_limit(run) if run.state.primal.size <= _NEARNESS_SIZE else None
+
     def as_dict(self) -> dict[str, Any]:
         """The analysis as JSON-able values.
 
@@ -91,7 +103,7 @@ class Analysis:
                 "orthogonal_norm": self.run.start.orthogonal_norm,
                 "active": self.run.start.pattern.sum(axis=1).tolist(),
             },
-            "run": _run_as_dict(self.run),
+            "run": _run_as_dict(self.run) | {"within_one_percent_from": self.near_limit},
             "reference": _reference_as_dict(self.reference),
             "reference_note": self.reference_note or None,
             "linear": _reference_as_dict(self.linear),
@@ -183,13 +195,14 @@ def analyze(
     """
     checked_of(of)  # before the training, which may take long
     network = Network.single() if network is None else network
+    require_nouns(problem, network)
     say = announce or (lambda text: None)
     note = ""
     if start is None:
         say("looking for a start")
         start, note = default_start(problem, network)
-    elif start.problem is not problem or start.network != network:
-        raise ArgumentError("the start belongs to another problem or network; make it for the ones that are analysed.")
+    else:
+        require_state(problem, network, start)
     dynamics = Descent() if dynamics is None else dynamics
     say("training")
     run = dynamics.run(problem, network, start, progress=progress)
@@ -307,7 +320,13 @@ def _cycle_as_dict(run: Run) -> dict[str, Any] | None:
     if run.cycle is None:
         return None
     mean = run.network.output(run.cycle.mean)
-    return {"period": run.cycle.period, "amplitude": run.cycle.amplitude, "prediction_of_mean": _column(mean)}
+    cycle = run.cycle
+    return {
+        "period": cycle.period,
+        "amplitude": cycle.amplitude,
+        "distance": cycle.distance,
+        "prediction_of_mean": _column(mean),
+    }
 
 
 def _neurons_as_dict(run: Run) -> dict[str, Any]:

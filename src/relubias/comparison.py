@@ -77,6 +77,11 @@ def gap(run: Run | State, star: MinimumNorm) -> Gap:
         If the problems or the neurons differ, or the reference is infeasible.
     """
     state = run.state if isinstance(run, Run) else run
+    if not isinstance(state, State) or not isinstance(star, MinimumNorm):
+        raise ArgumentError(
+            f"gap compares a Run or a State with a MinimumNorm from relubias.minimum_norm, not {type(run).__name__} "
+            f"with {type(star).__name__}."
+        )
     if not same_problem(state.problem, star.problem):
         raise ArgumentError("the run and the reference belong to different problems; compute both on the same one.")
     if state.network.signs != star.network.signs:

@@ -31,6 +31,7 @@ from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_mini
 from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 from relubias.network import Network
+from relubias.nouns import require_nouns
 from relubias.problem import Problem
 from relubias.state import State
 
@@ -65,7 +66,7 @@ def all_active(problem: Problem, network: Network, *, scale: float | None = None
     StartError
         If no weights make all samples active; the message says why.
     """
-    _require_pieces(network)
+    _require_pieces(problem, network)
     size = _checked_scale(problem, scale)
     operator = problem.operator
     ones = np.ones(problem.n_samples)
@@ -111,7 +112,7 @@ def gaussian(
     StartError
         If the start can never move.
     """
-    _require_pieces(network)
+    _require_pieces(problem, network)
     size = _checked_scale(problem, scale)
     generator = generator_of(rng)
     operator = problem.operator
@@ -167,7 +168,7 @@ def disjoint(
         If a sign among the labels has no neuron, K is singular and has no weights with these β, or d₂ cannot
         be estimated and no depth is given.
     """
-    _require_pieces(network)
+    _require_pieces(problem, network)
     size = _checked_scale(problem, scale)
     owner = _dealt(problem, network) if partition is None else _checked_partition(problem, network, partition)
     tau = _default_depth(problem) if depth is None else float(depth)
@@ -198,7 +199,7 @@ def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> Stat
     StartError
         If the start can never move.
     """
-    _require_pieces(network)
+    _require_pieces(problem, network)
     return require_movable(State.from_weights(problem, network, weights))
 
 
@@ -212,7 +213,7 @@ def from_dual(problem: Problem, network: Network, dual: ArrayLike) -> State:
     StartError
         If the start can never move.
     """
-    _require_pieces(network)
+    _require_pieces(problem, network)
     return require_movable(State.from_dual(problem, network, dual))
 
 
@@ -233,8 +234,9 @@ def require_movable(state: State) -> State:
     )
 
 
-def _require_pieces(network: Network) -> None:
+def _require_pieces(problem: Problem, network: Network) -> None:
     """Refuse an activation without a kink at zero or a slope of 1 above it: "active" is said of those here."""
+    require_nouns(problem, network)
     if network.activation.slope_below is None:
         raise ArgumentError(f"starts are built for piecewise linear activations, not for {network.activation.name!r}.")
 

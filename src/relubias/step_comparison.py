@@ -24,6 +24,7 @@ from relubias.dynamics.flow import gradient_flow
 from relubias.dynamics.run import Progress, Run
 from relubias.errors import ArgumentError
 from relubias.network import Network
+from relubias.nouns import require_nouns
 from relubias.problem import Problem
 from relubias.references import minimum_norm
 from relubias.references.record import MinimumNorm
@@ -169,6 +170,7 @@ def compare(
     from relubias.analysis import default_start
 
     network = Network.single() if network is None else network
+    require_nouns(problem, network)
     etas = _checked(problem, network, step_sizes)
     say = announce or (lambda text: None)
     if start is None:

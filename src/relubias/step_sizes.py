@@ -13,11 +13,13 @@ import numpy as np
 from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.network import Network
+from relubias.nouns import require_nouns, require_problem
 from relubias.problem import Problem
 
 
 def largest_curvature(problem: Problem, network: Network) -> float:
     """Upper bound m λ_max(K) of λ_max(H) over all patterns, attained where all samples are active in all neurons."""
+    require_nouns(problem, network)
     return network.n_neurons * problem.operator.largest
 
 
@@ -42,6 +44,7 @@ def relative(problem: Problem, fraction: float = 0.5) -> float:
     ‖λ‖₁ is that of the distribution where the samples were drawn from a known one, else it is estimated by tr K / n;
     so it is too where the distribution has no variance.
     """
+    require_problem(problem)
     known = problem.population
     trace = float(np.trace(problem.gram)) / problem.n_samples
     if known is not None and math.isfinite(known.trace):

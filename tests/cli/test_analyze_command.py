@@ -53,7 +53,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: object, code: int = 2) -
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert err.startswith("relubias: error: ")
+    assert err.startswith("relubias: interrupted" if code == 130 else "relubias: error: ")
     assert "Traceback" not in err
     return err
 
@@ -387,7 +387,7 @@ def test_ctrl_c_keeps_the_partial_answer(table: Path, tmp_path: Path) -> None:
     words = ["analyze", table, "--json", "--output", folder]
     command = [sys.executable, "-c", _INTERRUPTED, *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert (done.returncode, done.stderr) == (130, "relubias: error: interrupted.\n")
+    assert (done.returncode, done.stderr) == (130, "relubias: interrupted.\n")
     values = json.loads(done.stdout)
     assert (values["run"]["status"], values["interrupted"], values["reference"]) == ("interrupted", True, None)
     assert values["run"]["steps"] > 0

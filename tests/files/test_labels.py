@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from relubias import read
 from relubias.errors import DataError
+from relubias.files.labels import read_labels
 
 X = np.random.default_rng(0).normal(size=(3, 5))
 
@@ -103,3 +104,13 @@ def test_a_table_takes_no_labels_from_another_file(features: Path) -> None:
     pd.DataFrame(X).to_csv(features.with_name("x.csv"))
     with pytest.raises(DataError, match="nothing would tell whether the rows of two tables are in the same order"):
         read(features.with_name("x.csv"), labels=features)
+
+
+@pytest.mark.parametrize("names", [["0", "1", "2"], ["ann", "bob", "cay"]])
+@pytest.mark.parametrize("target", ["age", 2, None])
+def test_names_of_rows_and_one_column_are_labels_enough(tmp_path: Path, names: list[str], target: str | None) -> None:
+    path = tmp_path / "y.csv"
+    path.write_text("id,age\n" + "".join(f"{name},{value}\n" for name, value in zip(names, (3, 4, -1), strict=True)))
+    labels, name = read_labels(path, ".csv", target)
+    assert name == "age"
+    assert labels.tolist() == [3.0, 4.0, -1.0]

@@ -16,6 +16,7 @@ from relubias.errors import DataError
 from relubias.linalg import sources
 from relubias.linalg.gram import Array, FeatureSource, column_blocks
 from relubias.linalg.sources import ColumnBlocks, Joined, as_features, regrouped
+from relubias.problem import Problem
 
 X = np.random.default_rng(0).normal(size=(4, 30))
 
@@ -143,3 +144,16 @@ def test_all_kinds_of_features_are_recognised() -> None:
             as_features(bad)
     with pytest.raises(DataError, match="two axes"):
         as_features(np.ones((2, 2, 2)))
+
+
+def test_a_function_that_gives_other_numbers_the_second_time_is_refused() -> None:
+    state = iter(range(10))
+
+    def unstable() -> Iterator[Any]:
+        yield np.random.default_rng(next(state)).normal(size=(5, 30))
+
+    problem = Problem.from_features(unstable, np.ones(5))
+    with pytest.raises(DataError, match=r"other numbers than the first: row \d"):
+        problem.weights_of(np.ones((1, 5)))
+    with pytest.raises(DataError, match="other numbers than the first"):
+        list(ColumnBlocks.of(unstable).column_blocks(7))

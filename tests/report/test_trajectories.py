@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from relubias import Analysis, Descent, Network, Problem, analyze, starts
 from relubias.errors import ArgumentError
-from relubias.report.trajectories import COLOURS, LINES, NEURONS, trajectory_figure
+from relubias.report.trajectories import COLOURS, LINES, NEURONS, pattern_over_time, trajectory_figure
 
 ONE = Network.single()
 LOG = Descent(record="log")
@@ -69,8 +69,11 @@ def test_the_image_is_the_pattern_in_the_order_of_the_labels(pair: Analysis) -> 
     panels = drawn(pair).axes
     for k in range(2):
         (image,) = items(panels[2 * k + 1], QuadMesh)
-        shown = np.asarray(image.get_array()).reshape(40, len(trajectory))
-        assert np.array_equal(shown > 0, trajectory.pattern[:, k, order].T)
+        edges = np.asarray(image.get_coordinates())[0, :-1, 0]
+        shown = np.asarray(image.get_array()).reshape(40, len(edges))
+        # The column in which a recorded step lies shows the pattern at that step.
+        column = np.searchsorted(edges, trajectory.times, side="right") - 1
+        assert np.array_equal(shown[:, column] > 0, trajectory.pattern[:, k, order].T)
         colours = np.where(pair.problem.labels[order] > 0, 3, 1)[:, None]
         assert np.all((shown == 0) | (shown == colours)), "the colour is that of the label"
 
@@ -176,7 +179,7 @@ def test_more_samples_than_lines_are_thinned_and_both_ends_kept(monkeypatch: pyt
 
 def test_neurons_beyond_the_page_are_counted_in_the_title() -> None:
     analysis = analyze(random_problem(10, 400, seed=0), Network.of_signs([1, -1] * 6), dynamics=LOG)
-    assert "4 more neurons not drawn" in drawn(analysis).get_suptitle()
+    assert "4 more neurons not drawn" in drawn(analysis).get_suptitle().replace("\n", " ")
 
 
 def test_drawing_changes_no_global_setting(analysis: Analysis) -> None:
@@ -189,3 +192,15 @@ def test_a_run_without_a_trajectory_is_refused() -> None:
     run = analyze(random_problem(5, 50, seed=0)).run
     with pytest.raises(ArgumentError, match='record="log"'):
         trajectory_figure(run)
+
+
+def test_changes_between_recorded_steps_are_drawn_where_they_happened() -> None:
+    problem = random_problem(20, 200, seed=0)
+    sparse = analyze(problem, dynamics=Descent(record=[0, 1, 10, 1000])).run
+    dense = analyze(problem, dynamics=Descent(record=list(range(1001)))).run
+    assert sparse.trajectory is not None
+    assert dense.trajectory is not None
+    times, pattern, whole = pattern_over_time(sparse, sparse.trajectory, 0)
+    assert whole
+    column = np.searchsorted(times, dense.trajectory.times, side="right") - 1
+    assert np.array_equal(pattern[column], dense.trajectory.pattern[:, 0])

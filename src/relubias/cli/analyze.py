@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from relubias.dynamics.descent import Descent
     from relubias.dynamics.flow import Flow
     from relubias.dynamics.trajectory import Record
+    from relubias.network import Network
+    from relubias.problem import Problem
 
 INTERRUPTED = 130
 
@@ -131,6 +133,7 @@ def analyze_command(
         else:
             line.announce("drawing the problem")
             problem = options.sampler(random, random_labels).draw(rng=rng or 0)
+        warn_of_labels(problem, signs)
         line.announce("preparing the start")
         state = start_of(problem, signs, start, scale=scale, depth=depth, rng=rng)
     if compare_steps is not None:
@@ -158,6 +161,16 @@ def analyze_command(
     if require_limit:
         analysis.run.require_limit()
     return 0
+
+
+def warn_of_labels(problem: Problem, network: Network) -> None:
+    """Say before a long run, on standard error, that its labels leave nothing to be learned."""
+    if network.activation.slope_below == 0.0 and not any((sign * problem.labels > 0).any() for sign in network.signs):
+        kind = "positive" if network.signs[0] > 0 else "negative"
+        typer.echo(
+            f"relubias: note: no label is {kind}, so the shortest solution is w = 0; --centre-labels may be meant.",
+            err=True,
+        )
 
 
 def _dynamics(

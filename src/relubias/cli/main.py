@@ -7,6 +7,7 @@ there is none; 130 interrupted. Whatever takes time to import is imported by the
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -61,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         By default those of the process.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is None:
+        # A time limit of a queue ends as Ctrl-C does: with what there is.
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         code = app(args=words or ["--help"], prog_name="relubias", standalone_mode=False)
     except NotAtLimit as error:
@@ -72,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _USAGE as error:
         return _fail(error.format_message(), BAD_INPUT)
     if code == INTERRUPTED:
-        return _fail("interrupted.", INTERRUPTED)
+        print("relubias: interrupted.", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 

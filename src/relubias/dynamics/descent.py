@@ -20,6 +20,7 @@ from relubias.dynamics.stepping import Iterate
 from relubias.dynamics.trajectory import LONGEST, Record, Recorder, joined, wanted_times
 from relubias.errors import ArgumentError
 from relubias.network import Network
+from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.state import State
 
@@ -89,12 +90,8 @@ def gradient_descent(
     ArgumentError
         If `step_size`, `until`, `record` or `budget` is out of range, or the start belongs to another problem.
     """
-    if not isinstance(start, State):
-        raise ArgumentError(f"start must be a State from relubias.starts; it is a {type(start).__name__}.")
-    if start.problem is not problem or start.network != network:
-        raise ArgumentError(
-            "the start belongs to another problem or network; make one with relubias.starts for this one."
-        )
+    require_nouns(problem, network)
+    require_state(problem, network, start)
     if network.activation.slope_below is None:
         raise ArgumentError(f"gradient descent is not built for the activation {network.activation.name!r}.")
     eta = step_sizes.stable(problem, network) if step_size is None else step_sizes.checked(step_size)

@@ -91,8 +91,8 @@ class Endings:
         repeats = f"from step {it.steps - cycle.period} on, the same {cycle.period} states repeat for ever"
         if cycle.distance:
             repeats = (
-                f"from step {it.steps} on, the same patterns of {cycle.period} steps repeat for ever and the states "
-                f"approach a cycle, which is {cycle.distance:.2g} away in ‖W‖"
+                f"found at step {it.steps}: the same patterns of {cycle.period} steps repeat for ever and the states "
+                f"approach a cycle, which was {cycle.distance:.2g} away in ‖W‖"
             )
         message = f"{repeats}, so there is no limit; a smaller step may have one."
         return Ending(Status.CYCLING, message, cycle=cycle)

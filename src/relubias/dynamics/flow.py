@@ -25,6 +25,7 @@ from relubias.dynamics.run import FlowResume, Progress, Run
 from relubias.dynamics.trajectory import Record, Recorder, joined, wanted_moments
 from relubias.errors import ArgumentError
 from relubias.network import Network
+from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.state import State
 
@@ -97,12 +98,8 @@ def gradient_flow(
     Where a sample is at the kink and pushed away from it on both sides, the flow is not unique: the sample goes off
     unless that moves it up, and its event says so (`unique` is False). (Ours.)
     """
-    if not isinstance(start, State):
-        raise ArgumentError(f"start must be a State from relubias.starts; it is a {type(start).__name__}.")
-    if start.problem is not problem or start.network != network:
-        raise ArgumentError(
-            "the start belongs to another problem or network; make one with relubias.starts for this one."
-        )
+    require_nouns(problem, network)
+    require_state(problem, network, start)
     field = Field.of(problem, network)
     until = _checked_until(until)
     shape = start.primal.shape

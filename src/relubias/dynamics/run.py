@@ -180,6 +180,14 @@ class Run:
         """Which labels the model fits, to 1e-6 of the largest |label|, shape (n_samples,)."""
         return np.asarray(np.abs(self.state.residual) <= INTERPOLATED * np.abs(self.problem.labels).max())
 
+    def weights(self) -> Array:
+        """W, shape (n_neurons, n_features); the same as ``run.state.weights()``."""
+        return self.state.weights()
+
+    def predict(self, features: Any) -> Array:
+        """Return f at new points, shape (n_new,); the same as ``run.state.predict(features)``."""
+        return self.state.predict(features)
+
     def require_limit(self) -> Run:
         """Return this run if it is at its certified limit.
 

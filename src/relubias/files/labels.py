@@ -1,7 +1,7 @@
 """Labels in a file of their own, for features that come as a bare array: one number a sample, in the same order.
 
 An .npy file, a text file with one number a line (a first line that is no number is its header), or a table in a
-text file, of which `target` names the column.
+text file, of which `target` names the column (beside names of the rows alone it needs no name).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.errors import DataError
-from relubias.files.csv import read_csv
+from relubias.files.csv import read_column
 from relubias.files.dialect import DELIMITERS, Dialect
 from relubias.files.npy import mapped
 from relubias.files.target import quoted
@@ -48,8 +48,7 @@ def read_labels(path: Path, suffix: str, target: str | int | None) -> tuple[NDAr
     with contextlib.closing(text_lines(path)) as lines:
         first = next((line for line in lines if line.strip()), "")
     if any(mark in first.rstrip("\r\n") for mark in DELIMITERS):
-        table = read_csv(path, target)
-        return np.asarray(table.labels), table.target_name
+        return read_column(path, target)
     return _one_a_line(path)
 
 

@@ -28,6 +28,9 @@ BlockMaker = Callable[[], Iterable[Any]]
 
 _ONCE = "give a function that returns a fresh iterator of column blocks each time it is called"
 
+#: Two passes have the same columns if the squared norms of the samples agree so well.
+_SAME_NORM = 1e-9
+
 #: What is said where a source of features was spent in one pass.
 ONE_PASS = (
     "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
@@ -46,10 +49,13 @@ class ColumnBlocks:
         call must yield the same columns. A block may be overwritten once the next one is asked for.
     shape : tuple of int
         Numbers of samples and features.
+    squared_norms : ndarray, shape (n_samples,), or None
+        ‖x_i‖² as the first pass found them; a pass that finds others is refused.
     """
 
     make: BlockMaker
     shape: tuple[int, int]
+    squared_norms: Array | None = None
 
     @classmethod
     def of(cls, make: BlockMaker) -> ColumnBlocks:
@@ -60,12 +66,15 @@ class ColumnBlocks:
         DataError
             If a block cannot be used, or there is none.
         """
-        n_samples, n_features = None, 0
+        n_features = 0
+        squares: Array | None = None
         for block in checked_blocks(opened(make)):
-            n_samples, n_features = block.shape[0], n_features + block.shape[1]
-        if n_samples is None:
+            own = np.einsum("ij,ij->i", block, block)
+            squares = own if squares is None else squares + own
+            n_features += block.shape[1]
+        if squares is None:
             raise DataError("the function yields no block of columns; at least one sample and one feature are needed.")
-        return cls(make, (n_samples, n_features))
+        return cls(make, (len(squares), n_features), squares)
 
     def column_blocks(self, width: int) -> Iterator[Array]:
         """Yield the columns in blocks of `width`.
@@ -73,23 +82,34 @@ class ColumnBlocks:
         Raises
         ------
         DataError
-            If a block cannot be used, or this pass does not have as many columns as the first one.
+            If a block cannot be used, or this pass does not have the columns of the first one.
         """
         return regrouped(self._pass(), width)
 
     def _pass(self) -> Iterator[Array]:
         n_samples, expected = self.shape
-        seen = 0
+        seen, squares = 0, np.zeros(n_samples)
         for block in checked_blocks(opened(self.make), n_samples):
             seen += block.shape[1]
             if seen > expected:
                 break
+            squares += np.einsum("ij,ij->i", block, block)
             yield block
         if seen != expected:
             count = f"more than {expected}" if seen > expected else str(seen)
             raise DataError(
                 f"this pass over the column blocks gave {count} columns, but the first gave {expected}; {_ONCE}, "
                 "with the same columns."
+            )
+        known = self.squared_norms
+        if known is None or not np.isfinite(known).all():
+            return
+        if not np.allclose(squares, known, rtol=_SAME_NORM, atol=_SAME_NORM * float(known.max())):
+            row = int(np.argmax(np.abs(squares - known)))
+            raise DataError(
+                f"this pass over the column blocks gave other numbers than the first: row {row + 1} now has the norm "
+                f"{np.sqrt(squares[row]):.6g}, and had {np.sqrt(known[row]):.6g}; the function must yield the same "
+                "columns each time it is called (a random one makes its generator from its seed inside)."
             )
 
 
@@ -226,7 +246,9 @@ def streamed(features: Any, n_samples: int) -> tuple[ColumnBlocks | None, Array,
         gram, n_features = gram_of_blocks(default_blocks(blocks, n_samples), n_samples)
     if n_features == 0:
         raise DataError("the features yield no column; at least one sample and one feature are needed.")
-    return None if make is None else ColumnBlocks(make, (n_samples, n_features)), gram, n_features
+    if make is None:
+        return None, gram, n_features
+    return ColumnBlocks(make, (n_samples, n_features), np.diagonal(gram).copy()), gram, n_features
 
 
 def _not_finite(block: Array, position: int, skipped: int) -> DataError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from relubias.errors import ArgumentError
 from relubias.network import Network
+from relubias.nouns import require_nouns
 from relubias.problem import Problem
 from relubias.references.certify import Certificate, certify
 from relubias.references.linear import linear_interpolator
@@ -40,6 +41,7 @@ def minimum_norm(problem: Problem, network: Network, *, of: str = "global") -> M
     ArgumentError
         If `of` is not one of the choices, or ``"global"`` is asked of a network with several neurons.
     """
+    require_nouns(problem, network)
     return _BUILDERS[checked_of(of)](problem, network)
 
 

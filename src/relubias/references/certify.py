@@ -19,6 +19,7 @@ import numpy as np
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.network import Network
+from relubias.nouns import require_nouns
 from relubias.problem import Problem, same_problem
 from relubias.references.conditions import Constraints, Evidence, evidence
 from relubias.references.constrained import best_multipliers
@@ -103,6 +104,12 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
     ArgumentError
         If the network has several neurons, or the state belongs to another problem or network.
     """
+    require_nouns(problem, network)
+    if not isinstance(state, State):
+        raise ArgumentError(
+            f"state is a {type(state).__name__}, not a relubias.State; make one of weights with "
+            "relubias.State.from_weights(problem, network, weights)."
+        )
     constraints = constraints_of(problem, network)
     if state.network.signs != network.signs or not same_problem(state.problem, problem):
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")

@@ -120,6 +120,10 @@ class MinimumNorm:
             return test.error(self.network.output_weights[0] * self.state.primal_at(test)[0])
         return self.state.test_error
 
+    def weights(self) -> Array:
+        """W*, shape (n_neurons, n_features); the same as ``reference.state.weights()``."""
+        return self.state.weights()
+
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and JSON-able values from which :meth:`from_parts` rebuilds the record, given the problem."""
         meta = {

@@ -6,6 +6,7 @@ the shape of its marker (▲ positive, ▼ negative, ○ zero), so that the figu
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: Of the changes of one sample, at most one in each of this many cells of the logarithmic time axis is drawn.
 CELLS = 400
+
+#: Characters in a line of a title; samples whose names are written.
+TITLE, NAMED_ROWS = 125, 60
 
 SHAPES = (("positive", 1, "^"), ("negative", -1, "v"), ("zero", 0, "o"))
 DARK, RED, PALE = "0.1", "#c1272d", "0.75"
@@ -64,8 +68,9 @@ def figure(analysis: Analysis) -> Figure:
         draw_events(right, analysis, order, size)
         left.set_ylim(-1, n)
         left.set_ylabel("sample, in the order of the labels")
-        left.locator_params(axis="y", integer=True)
-        page.suptitle(_title(analysis), x=0.01, ha="left", fontsize=10)
+        names = [short(analysis.problem.sample(int(i)).strip("'"), 14) for i in order] if n <= NAMED_ROWS else []
+        left.set_yticks(np.arange(len(names)), names, fontsize=6)
+        page.suptitle(wrapped(_title(analysis)), x=0.01, ha="left", fontsize=10)
     return page
 
 
@@ -132,7 +137,7 @@ def draw_events(axes: Axes, analysis: Analysis, order: NDArray[np.intp], size: f
             rows[some],
             s=0.8 * size,
             marker=shape,
-            facecolors="white",
+            facecolors=np.where(run.state.pattern[:, some].any(axis=0), "0.55", "1.0"),
             edgecolors="0.55",
             linewidths=0.6,
         )
@@ -144,7 +149,7 @@ def draw_events(axes: Axes, analysis: Analysis, order: NDArray[np.intp], size: f
         axes.axvline(run.stabilised_at / unit, color=RED, linestyle="--", linewidth=0.9)
     axes.set_title(_what_is_drawn(analysis))
     what = "time of gradient flow" if run.is_flow else "step of gradient descent"
-    axes.set_xlabel(f"{what} (hollow: went off, full: came on)")
+    axes.set_xlabel(f"{what} (○ off, ● on)")
 
 
 def first_moment(analysis: Analysis) -> float:
@@ -201,6 +206,21 @@ def _what_is_drawn(analysis: Analysis) -> str:
     return text
 
 
+def short(text: str, most: int) -> str:
+    """Cut a text that is too long in the middle."""
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[len(text) - (most - most // 2) :]}"
+
+
+def short_source(source: str) -> str:
+    """The name of a file without its folders; anything else as it is, if it is not too long."""
+    return short(source if " " in source else source.rsplit("/", 1)[-1], 60)
+
+
+def wrapped(title: str) -> str:
+    """A title in lines that fit a page."""
+    return "\n".join(textwrap.wrap(title, TITLE))
+
+
 def named_dynamics(run: Run) -> str:
     """What moved the weights, in a word: "gradient flow" or "η = 0.01"."""
     return "gradient flow" if run.is_flow else f"η = {run.step_size:.3g}"
@@ -208,7 +228,7 @@ def named_dynamics(run: Run) -> str:
 
 def _title(analysis: Analysis) -> str:
     run, gap = analysis.run, analysis.gap
-    text = f"{analysis.problem.source}: {run.network}, {named_dynamics(run)}, {run.status}"
+    text = f"{short_source(analysis.problem.source)}: {run.network}, {named_dynamics(run)}, {run.status}"
     if gap is not None:
         relative = "undefined" if gap.relative is None else f"{gap.relative:.3g}"
         text += f"; gap {gap.absolute:.3g} absolute, {relative} relative"

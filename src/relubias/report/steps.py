@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def steps_figure(comparison: StepComparison) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Needs no display; save it with ``savefig``. Steps without a certified limit are drawn hollow.
+        Needs no display; save it with ``savefig``. Steps without a certified limit are crosses.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -88,16 +88,18 @@ def _draw(axes: Axes, comparison: StepComparison, *, relative: bool) -> None:
     to_star = np.array([math.nan if row.gap is None else row.gap.absolute for row in rows]) / unit
     certified = np.array([row.run.at_limit for row in rows])
     axes.set(xscale="log", yscale="log")
-    for values, colour, shape, name in (
-        (to_star, DARK, "o", "gradient descent to w*"),
-        (to_flow, RED, "s", "gradient descent to gradient flow"),
+    for values, colour, shape, size, name in (
+        (to_flow, RED, "s", 9.0, "gradient descent to gradient flow"),
+        (to_star, DARK, "o", 4.0, "gradient descent to w*"),
     ):
         drawn = np.isfinite(values) & (values > 0)
         if not np.any(drawn):
             continue
-        axes.plot(steps[drawn], values[drawn], color=colour, linewidth=1.0, label=name)
-        for mask, face in ((certified, colour), (~certified, "white")):
-            axes.plot(steps[drawn & mask], values[drawn & mask], shape, color=colour, markerfacecolor=face)
+        face = "white" if shape == "s" else colour
+        style: dict[str, Any] = {"color": colour, "markersize": size, "markerfacecolor": face, "linewidth": 0.0}
+        axes.plot(steps[drawn], values[drawn], color=colour, linewidth=0.8)
+        axes.plot(steps[drawn & certified], values[drawn & certified], marker=shape, label=name, **style)
+        axes.plot(steps[drawn & ~certified], values[drawn & ~certified], marker="x", **style)
     if comparison.order is not None:
         slope, positive = comparison.order.value, certified & (to_flow > 0)
         middle = np.exp(np.mean(np.log(to_flow[positive])) - slope * np.mean(np.log(steps[positive])))

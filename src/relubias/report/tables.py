@@ -39,7 +39,7 @@ def as_text(analysis: Analysis) -> str:
     sections: list[tuple[str, list[Row]]] = [
         ("Data", list(_data(analysis.problem, analysis.regime.reasons))),
         ("Training", list(_training(run, analysis.start_note))),
-        ("Limit" if run.at_limit else "State reached", list(_limit(run))),
+        ("Limit" if run.at_limit else "State reached", list(_limit(run, analysis.near_limit))),
         ("Reference", list(_references(analysis))),
         ("Gap", list(_gap(analysis.gap, analysis.reference))),
         ("Test points", list(_test_points(analysis))),
@@ -127,7 +127,9 @@ def _training(run: Run, start_note: str) -> Iterator[Row]:
     yield "cost", f"{number(run.cost)} {unit} of a budget of {number(run.budget)}"
 
 
-def _limit(run: Run) -> Iterator[Row]:
+def _limit(run: Run, near: int | None) -> Iterator[Row]:
+    if near is not None:
+        yield "reached", f"within 1 % of the limit from about step {_steps(near)} on"
     labels, every = run.problem.labels, np.ones(run.problem.n_samples, dtype=bool)
     yield "interpolated", f"{portion(run.interpolated, every)} labels; loss {number(run.state.loss)}"
     for name, mask in (("positive", labels > 0), ("negative", labels < 0), ("zero", labels == 0)):
@@ -142,6 +144,11 @@ def _limit(run: Run) -> Iterator[Row]:
             "",
             f"of which ‖w^⊥‖ = {number(run.state.orthogonal_norm)} outside the span of the samples, from the start",
         )
+
+
+def _steps(steps: int) -> str:
+    """A number of steps: in full up to a million, else rounded."""
+    return f"{steps:,}" if steps <= 10**6 else f"{steps:.2g}"
 
 
 def _neurons(run: Run) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from relubias.dynamics.run import Run
 from relubias.dynamics.trajectory import Trajectory
 from relubias.linalg.gram import Array
 from relubias.references.record import MinimumNorm
-from relubias.report.figures import RED, SHAPES, STYLE, named_dynamics
+from relubias.report.figures import RED, SHAPES, STYLE, named_dynamics, short_source, wrapped
 from relubias.report.trajectory_rows import recorded
 from relubias.status import Optimality
 from relubias.wording import count
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Neurons and samples that are drawn; of more, the first neurons, and samples spread evenly over the labels.
 NEURONS, LINES = 8, 400
+#: Changes of pattern of one neuron that are drawn one by one.
+DRAWN_CHANGES = 4000
 #: Dark, middle and light: labels of either sign differ in darkness too.
 COLOURS = {1: "#08519c", -1: "#e6822e", 0: "0.55"}
 #: Line styles and markers of the norms of several neurons.
@@ -81,7 +83,7 @@ def trajectory_figure(run: Run, *, reference: MinimumNorm | None = None) -> Figu
         for axes in panels.flat:
             _mark_settling(axes, run)
         _label_steps(panels, run, trajectory)
-        page.suptitle(_title(run, trajectory), x=0.01, ha="left", fontsize=10)
+        page.suptitle(wrapped(_title(run, trajectory)), x=0.01, ha="left", fontsize=10)
     return page
 
 
@@ -127,8 +129,9 @@ def draw_pattern(axes: Axes, run: Run, trajectory: Trajectory, neuron: int) -> N
 
     labels = run.problem.labels
     order = np.argsort(labels, kind="stable")
-    shown = trajectory.pattern[:, neuron, order].T * (2.0 + np.sign(labels[order]))[:, None]
-    edges = np.append(trajectory.times, _end(trajectory)).astype(np.float64)
+    times, pattern, whole = pattern_over_time(run, trajectory, neuron)
+    shown = pattern[:, order].T * (2.0 + np.sign(labels[order]))[:, None]
+    edges = np.append(times, _end(trajectory)).astype(np.float64)
     rows = np.arange(len(order) + 1) - 0.5
     colours = ListedColormap(["white", COLOURS[-1], COLOURS[0], COLOURS[1]])
     axes.pcolormesh(edges, rows, shown, cmap=colours, vmin=0, vmax=3, rasterized=True, zorder=1)
@@ -148,7 +151,29 @@ def draw_pattern(axes: Axes, run: Run, trajectory: Trajectory, neuron: int) -> N
     )
     axes.set_ylim(-0.5, len(order) - 0.5)
     axes.set_yticks(*_groups(labels[order]))
-    axes.set_title(f"{_name(run, neuron)}: active samples" + (" (○: last change)" if len(moved) else ""))
+    where = "" if whole else " at the recorded times" if run.is_flow else " at the recorded steps"
+    axes.set_title(f"{_name(run, neuron)}: active samples{where}" + (" (○: last change)" if len(moved) else ""))
+
+
+def pattern_over_time(run: Run, trajectory: Trajectory, neuron: int) -> tuple[Array, NDArray[np.bool_], bool]:
+    """When the pattern of a neuron changed, the pattern from each of these moments on, and whether these are all.
+
+    All changes are known where every event is listed and there are not too many to draw; else the pattern is known at
+    the recorded moments only.
+    """
+    events = run.events[(run.events["neuron"] == neuron) & (run.events["time"] <= trajectory.times[-1])]
+    times = np.unique(np.append(events["time"], 0)).astype(np.float64)
+    if run.events_dropped or len(times) > DRAWN_CHANGES or trajectory.times[0] > 0:
+        return trajectory.times.astype(np.float64), trajectory.pattern[:, neuron], False
+    pattern = np.empty((len(times), run.problem.n_samples), dtype=bool)
+    pattern[0] = run.start.pattern[neuron]
+    place = np.searchsorted(times, events["time"].astype(np.float64))
+    for row in range(len(times)):
+        if row:
+            pattern[row] = pattern[row - 1]
+        now = events[slice(*np.searchsorted(place, [row, row + 1]))]
+        pattern[row, now["sample"]] = now["kind"] > 0
+    return times, pattern, True
 
 
 def draw_loss(axes: Axes, trajectory: Trajectory) -> None:
@@ -274,7 +299,7 @@ def _name(run: Run, neuron: int) -> str:
 
 
 def _title(run: Run, trajectory: Trajectory) -> str:
-    text = f"{run.problem.source}: {run.network}, {named_dynamics(run)}, {run.status}; "
+    text = f"{short_source(run.problem.source)}: {run.network}, {named_dynamics(run)}, {run.status}; "
     first, last = (run.at(time).split(" ")[1] for time in (trajectory.times[0], trajectory.times[-1]))
     text += f"{count(len(trajectory), 'recorded time' if run.is_flow else 'recorded step')} from {first} to {last}"
     hidden = run.network.n_neurons - NEURONS

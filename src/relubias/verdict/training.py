@@ -57,17 +57,24 @@ def settling(parts: Parts) -> list[str]:
         changed += f", the last at {run.at(run.last_change.max())}"
     if run.at_limit:
         texts.append(f"{changed}; no later change is possible: certified")
+    elif run.status is Status.CYCLING:
+        texts.append(f"{changed} of the {count(run.steps, 'step')} taken; the cycle goes on for ever")
     else:
         so_far = f"up to {run.duration}" if run.is_flow else f"of {run.steps:,} taken"
         texts.append(f"{changed} ({so_far}); later changes are not excluded")
     lost = run.start.pattern & ~run.state.pattern & (run.last_change > 0)
+    if run.cycle is not None:
+        lost &= ~(run.cycle.states > 0).any(axis=0)  # those that flip for ever have not gone off
     if np.any(lost):
         when = run.last_change[lost]
         first, last = when.min(), when.max()
         steps = f"at {run.at(first)}" if first == last else f"between {_span(run, first, last)}"
         what = "sample" if run.network.n_neurons == 1 else "pair of neuron and sample"
         plural = "samples" if run.network.n_neurons == 1 else "pairs of neuron and sample"
-        texts.append(f"{count(int(lost.sum()), what, plural)} active at the start went off for the last time {steps}")
+        last_time = (
+            "for the last time" if run.at_limit or run.cycle is not None else "and are off so far, since changes"
+        )
+        texts.append(f"{count(int(lost.sum()), what, plural)} active at the start went off {last_time} {steps}")
     if run.is_flow and run.at_zero:
         where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
         texts.append(f"at the end {where} slide along the kink of the activation, or tend to it: β = 0 there")
