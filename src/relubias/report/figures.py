@@ -200,7 +200,7 @@ def _what_is_drawn(analysis: Analysis) -> str:
     text = "When a sample changed its activity" + ("" if run.network.n_neurons == 1 else " in any neuron")
     if run.pattern_changes:
         text += f"\nat {count(run.pattern_changes, 'time' if run.is_flow else 'step')}"
-        text += f", the last of them {run.at(run.stabilised_at)}: proven" if run.stabilised_at else " so far"
+        text += f", the last {run.at(run.stabilised_at)}: proven" if run.stabilised_at else _for_ever(run)
     if run.events_dropped:
         text += f"\n{run.events_dropped:,} later changes are not listed; the last one of each sample is"
     return text
@@ -219,6 +219,10 @@ def short_source(source: str) -> str:
 def wrapped(title: str) -> str:
     """A title in lines that fit a page."""
     return "\n".join(textwrap.wrap(title, TITLE))
+
+
+def _for_ever(run: Run) -> str:
+    return " so far" if run.cycle is None else f", and so on with the period {run.cycle.period:,}"
 
 
 def named_dynamics(run: Run) -> str:
