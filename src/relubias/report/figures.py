@@ -202,7 +202,7 @@ def _what_is_drawn(analysis: Analysis) -> str:
         text += f"\nat {count(run.pattern_changes, 'time' if run.is_flow else 'step')}"
         text += f", the last {run.at(run.stabilised_at)}: proven" if run.stabilised_at else _for_ever(run)
     if run.events_dropped:
-        text += f"\n{run.events_dropped:,} later changes are not listed; the last one of each sample is"
+        text += f"\n{run.events_dropped:,} later changes are not listed; the last of each sample is"
     return text
 
 
