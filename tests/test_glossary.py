@@ -27,10 +27,10 @@ NOT_OUR_WORD = {
 
 #: The only arguments that may be given by position: the nouns, in this order within a call.
 NOUNS = ["problem", "network", "start", "run", "star", "state"]
-#: First arguments of constructors and methods, and the one number that a step size in natural units is about.
+#: First arguments of constructors and methods, and the one number that a sentence or a step size is about.
 SUBJECTS = {
     *("path", "features", "gram", "labels", "weights", "dual", "primal", "signs", "arrays", "meta", "values"),
-    *("index", "fraction", "step_size"),
+    *("index", "fraction", "step_size", "moment"),
 }
 
 
