@@ -76,7 +76,7 @@ _BY_NAME = {entry.name: entry for entry in (RELU, LEAKY_RELU, IDENTITY)}
 
 
 def activation(name: str | Activation) -> Activation:
-    """Return the activation called `name`, such as ``"relu"``, ``"leaky-relu"``, ``"leaky-relu:0.1"`` or ``"identity"``.
+    """Return the activation called `name`, ``"relu"``, ``"leaky-relu"``, ``"leaky-relu:0.1"`` or ``"identity"``.
 
     Raises
     ------

@@ -234,9 +234,7 @@ def require_movable(state: State) -> State:
 def _require_pieces(network: Network) -> None:
     """Refuse an activation without a kink at zero or a slope of 1 above it: "active" is said of those here."""
     if network.activation.slope_below is None:
-        raise ArgumentError(
-            f"starts are built for piecewise linear activations, not for {network.activation.name!r}."
-        )
+        raise ArgumentError(f"starts are built for piecewise linear activations, not for {network.activation.name!r}.")
 
 
 def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:

@@ -64,8 +64,8 @@ def analyze_command(
         str | None,
         typer.Option(
             "--record",
-            help="Steps (times, with --flow) to keep for --output: log (spaced logarithmically), none, or a list as 1,10,1e3; by default "
-            f"log up to {RECORDED:,} samples, where it costs next to nothing.",
+            help="Steps (times, with --flow) to keep for --output: log (spaced logarithmically), none, or a list as "
+            f"1,10,1e3; by default log up to {RECORDED:,} samples, where it costs next to nothing.",
             metavar="STEPS",
         ),
     ] = None,

@@ -159,7 +159,8 @@ class FlowEndings:
         kinds = " and ".join(sorted({"positive" if signs[k] > 0 else "negative" for k in needed}))
         return (
             f"{which} lost its last active sample at time {times} and never moves again, although "
-            f"{max(needed.values())} {kinds} labels are not fitted; try standardised features or another start.{self._twofold()}"
+            f"{max(needed.values())} {kinds} labels are not fitted; try standardised features or another start."
+            f"{self._twofold()}"
         )
 
     def _stopped(self, end: str) -> tuple[Status, str]:
@@ -172,7 +173,10 @@ class FlowEndings:
         if end == "interrupted":
             return Status.INTERRUPTED, f"interrupted at time {now}; continue_ goes on from there."
         if end == "ties":
-            return Status.BUDGET, f"given up at time {now}: several samples are at the kink in a tie that rounding hides."
+            return (
+                Status.BUDGET,
+                f"given up at time {now}: several samples are at the kink in a tie that rounding hides.",
+            )
         text = f"the {loop.max_events:,} events allowed are spent at time {now} after {changes} of pattern"
         return Status.BUDGET, f"{text}; continue_ goes on from there.{self._twofold()}"
 

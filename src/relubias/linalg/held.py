@@ -52,15 +52,15 @@ class Held:
         if factor is None:
             triangle = cholesky(operator.block(index) / units / units[:, None])
             kept = triangle.kept
-            basis = triangle.half_solve(operator.columns(index[kept]).T / units[kept, None])
-            return cls(operator, index[kept], triangle, basis, units[kept])
+            half = triangle.half_solve(operator.columns(index[kept]).T / units[kept, None])
+            return cls(operator, index[kept], triangle, half, units[kept])
         rows = factor[index] / units[:, None]
         basis, upper, pivots = scipy.linalg.qr(rows.T, mode="economic", pivoting=True, check_finite=False)
         sizes = np.abs(np.diagonal(upper))
         rank = int(np.count_nonzero(sizes > (len(index) + 16) * EPS * np.max(sizes, initial=0.0)))
         kept = np.asarray(pivots[:rank], dtype=np.intp)
         triangle = Cholesky(rank, np.arange(rank), np.ascontiguousarray(upper[:rank, :rank].T))
-        return cls(operator, index[kept], triangle, basis[:, :rank], units[kept])
+        return cls(operator, index[kept], triangle, np.asarray(basis[:, :rank], dtype=np.float64), units[kept])
 
     def speeds(self, rates: Array) -> Array:
         """Return v = −K_ZZ⁻¹ K_Z: a for rates a of shape (n,) or (n, p); what a has on Z itself must be zero."""
@@ -141,9 +141,7 @@ def _spread(slopes: Array, union: NDArray[np.intp], vectors: Array) -> Array:
     return rates
 
 
-def _from_gram(
-    operator: GramOperator, slopes: Array, parts: tuple[Held, ...], union: NDArray[np.intp]
-) -> PatternModes:
+def _from_gram(operator: GramOperator, slopes: Array, parts: tuple[Held, ...], union: NDArray[np.intp]) -> PatternModes:
     within = slopes[:, union]
     matrix = operator.block(union) * (within.T @ within)
     for row, part in zip(within, parts, strict=True):
@@ -152,9 +150,7 @@ def _from_gram(
     largest, size = float(values[-1]), len(union)
     kept = values > null_level(size) * float(np.max(np.einsum("ku,ku,u->u", within, within, operator.diagonal[union])))
     values, vectors = values[kept], vectors[:, kept]
-    images = np.stack(
-        [part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)]
-    )
+    images = np.stack([part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)])
     return PatternModes(union, values, vectors, images, largest, spectral_error(size) * max(largest, 0.0))
 
 
@@ -167,7 +163,9 @@ def _from_factor(
     ).T
     vectors, values, _ = scipy.linalg.svd(stacked, full_matrices=False, check_finite=False)
     size, largest = len(union), float(values[0])
-    scale = float(np.sqrt(np.max(np.einsum("ku,ku,u->u", slopes[:, union], slopes[:, union], operator.diagonal[union]))))
+    scale = float(
+        np.sqrt(np.max(np.einsum("ku,ku,u->u", slopes[:, union], slopes[:, union], operator.diagonal[union])))
+    )
     kept = np.flatnonzero(values > null_level(size) * scale)[::-1]
     vectors, values = vectors[:, kept], values[kept]
     images = np.stack([part.image(_spread(row, union, vectors)) for row, part in zip(slopes, parts, strict=True)])
