@@ -120,7 +120,7 @@ def test_pre_activations_of_other_weights_are_not_certified() -> None:
     assert certify(problem, ONE, minimum_norm(problem, ONE).state).optimal
 
 
-def test_no_start_takes_another_activation_than_the_relu() -> None:
+def test_no_start_takes_an_activation_that_is_not_piecewise_linear() -> None:
     problem = Problem.from_features(np.eye(3, 5), [1.0, 2.0, 3.0])
     network = Network((1,), Activation("abs", np.abs))
     attempts: list[Callable[[], State]] = [
@@ -131,5 +131,5 @@ def test_no_start_takes_another_activation_than_the_relu() -> None:
         lambda: starts.from_dual(problem, network, np.ones(3)),
     ]
     for attempt in attempts:
-        with pytest.raises(ArgumentError, match="for piecewise linear activations, not for 'abs'"):
+        with pytest.raises(ArgumentError, match="built for piecewise linear activations, not for 'abs'"):
             attempt()

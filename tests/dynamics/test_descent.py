@@ -100,7 +100,7 @@ def test_leaps_find_late_events_where_plain_descent_has_them(seed: int) -> None:
     assert run.stabilised_at is not None
     assert run.steps > 2 * run.cost, "this problem is meant to be leapt over"
     primal, changes = gram_descent(
-        problem.gram, problem.labels, start.primal[0].copy(), run.step_size, run.stabilised_at + 100
+        problem.gram, problem.labels, start.primal[0].copy(), run.step_size, int(run.stabilised_at) + 100
     )
     assert changes == sorted(set(run.events["time"].tolist()))
     settled = np.setdiff1d(np.arange(28), [i for _, i in run.at_zero])

@@ -56,9 +56,9 @@ class ProgressLine:
             return
         self.next = now + (REDRAW if self.live else PLAIN)
         with self.lock:
+            what = "piece" if progress.flow else "step"
             self.write(
-                f"relubias: {'piece' if progress.flow else 'step'} {progress.steps:,}, "
-                f"{progress.pattern_changes:,} changes of pattern, "
+                f"relubias: {what} {progress.steps:,}, {progress.pattern_changes:,} changes of pattern, "
                 f"loss {progress.loss:.3g}, {progress.cost / progress.budget:.0%} of the budget"
             )
 

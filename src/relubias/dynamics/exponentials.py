@@ -205,15 +205,18 @@ class ExponentialSums:
 
     def _root(self, row: int, low: float, high: float) -> float:
         """The root of a row that decreases on [low, high]: Newton's method, kept between bounds that close in."""
-        if self._value(row, low) <= 0.0:
+        # What rests at zero ends its rest where it is negative beyond rounding, not at once.
+        rests = self.start[row] == 0.0 and self.contact[row] == 0
+        level = float(self.margin(high, np.array([row]))[0]) if rests else 0.0
+        if self._value(row, low) + level <= 0.0:
             return low
         time = low
         if high == INFINITY:
             high = max(2.0 * low, 1.0 / float(self.rates[-1]))
-            while self._value(row, high) > 0.0:
+            while self._value(row, high) + level > 0.0:
                 low, high = high, 2.0 * high
         for _ in range(REFINEMENTS):
-            value = self._value(row, time)
+            value = self._value(row, time) + level
             if value > 0.0:
                 low = time
             else:

@@ -100,7 +100,7 @@ class FlowEndings:
     ) -> tuple[Status, str, tuple[tuple[int, int], ...]]:
         """No event can happen any more."""
         loop, labels = self.loop, self.start.problem.labels
-        field, mode = loop.field, piece.point.mode
+        mode = piece.point.mode
         settled = float(loop.diary.last_change.max(initial=0.0))
         when = f"nothing can change after time {number(settled)}" if settled else "nothing can ever change"
         sliding = mode == 0
@@ -114,11 +114,11 @@ class FlowEndings:
             text = f"nothing moves beyond rounding, but the signs of {unsure} are too close to 0 to be certified"
             return Status.CONVERGED, f"{text}.{self._twofold()}", at_zero
         slides = int(sliding.sum())
-        ends = f"; {count(slides, 'sample')} slide along the kink to the end" if slides else ""
+        who = f"{count(slides, 'sample')} {'slides' if slides == 1 else 'slide'}"
+        ends = f"; {who} along the kink to the end" if slides else ""
         if resting.any():
             text = f"{when}{ends}; the pre-activations of {listed(self._names(resting))} tend to 0"
             return Status.CERTIFIED_DEGENERATE, f"{text}, where no sign can be certified.{self._twofold()}", at_zero
-        del field
         return Status.CERTIFIED, f"{when}{ends}; the state is the exact limit.{self._twofold()}", at_zero
 
     def _signs(self, piece: Piece, primal: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -159,7 +159,8 @@ class FlowEndings:
         kinds = " and ".join(sorted({"positive" if signs[k] > 0 else "negative" for k in needed}))
         return (
             f"{which} lost its last active sample at time {times} and never moves again, although "
-            f"{max(needed.values())} {kinds} labels are not fitted; try standardised features or another start.{self._twofold()}"
+            f"{max(needed.values())} {kinds} labels are not fitted; try standardised features or another start."
+            f"{self._twofold()}"
         )
 
     def _stopped(self, end: str) -> tuple[Status, str]:

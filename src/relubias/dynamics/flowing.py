@@ -57,9 +57,11 @@ class Diary:
         latest = events[-1][0] if events else -1.0
         return cls(logged.copy(), run.last_change.astype(np.float64), events, run.pattern_changes, latest)
 
-    def note(self, time: float, neuron: int, index: NDArray[np.intp], kind: NDArray[np.int8], unique: Array) -> None:
+    def note(
+        self, time: float, neuron: int, index: NDArray[np.intp], kind: NDArray[np.int8], unique: NDArray[np.bool_]
+    ) -> None:
         """Log those samples of a neuron whose mode is another than before."""
-        fresh = np.flatnonzero((self.logged[neuron, index] != kind) | ~unique.astype(bool))
+        fresh = np.flatnonzero((self.logged[neuron, index] != kind) | ~unique)
         for i in fresh:
             self.events.append((time, neuron, int(index[i]), int(kind[i]), bool(unique[i])))
         if not len(fresh):
@@ -93,7 +95,7 @@ class FlowLoop:
     field: Field
     point: Point
     diary: Diary
-    recorder: Recorder
+    recorder: Recorder[float]
     until: float
     max_events: int
     endless: bool
@@ -221,7 +223,7 @@ class FlowLoop:
         zero = (primal == 0.0) & (field.operator.diagonal > 0.0)
         leading = field.lead == np.arange(len(field.lead))
         zeros = {
-            int(k): Zeros(those := np.flatnonzero(zero[k] & leading), mode[k, those], ended[k, those])
+            int(k): Zeros(where := np.flatnonzero(zero[k] & leading), mode[k, where], ended[k, where])
             for k in neurons
             if zero[k].any()
         }

@@ -1,7 +1,8 @@
 """One piece of gradient flow: while every sample keeps its mode in every neuron, the flow is linear.
 
-A sample is *on* (slope 1), *off* (slope a) or *held* at zero in each neuron. With D_k the slopes, P_k the Schur complement
-that eliminates the held samples Z_k, S = Σ_k D_k P_k D_k = QΛQᵀ and c = Qᵀr (see :mod:`relubias.linalg.held`),
+A sample is *on* (slope 1), *off* (slope a) or *held* at zero in each neuron. With D_k the slopes, P_k the Schur
+complement that eliminates the held samples Z_k, S = Σ_k D_k P_k D_k = QΛQᵀ and c = Qᵀr (see
+:mod:`relubias.linalg.held`),
 
     ṙ = −S r,      β_k(t) = β_k − s_k P_k D_k Q (G(t) ∘ c),      α_k(t) = α_k − s_k (D_k Q + V_k) (G(t) ∘ c),
 
@@ -135,7 +136,8 @@ class Field:
     def together(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The classes that have a member in the mask, shape (n_neurons, n_samples)."""
         some = np.zeros_like(mask)
-        np.logical_or.at(some, (slice(None), self.lead), mask)
+        neurons, samples = np.nonzero(mask)
+        some[neurons, self.lead[samples]] = True
         return some[:, self.lead]
 
     def sides(self, values: Array) -> tuple[Array, Array]:

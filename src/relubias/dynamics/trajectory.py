@@ -108,11 +108,13 @@ def wanted_moments(record: Record, until: float | None, first: float) -> list[fl
     if record is None:
         return []
     last = math.inf if until is None else until
-    if isinstance(record, str) and record == "log":
+    if isinstance(record, str):
+        if record != "log":
+            raise ArgumentError(f'record={record!r} is not known; give "log", a list of times, or None.')
         decades = DECADES if until is None else math.log10(max(until / first, 1.0))
         times = [first * 10 ** (step / PER_DECADE) for step in range(math.ceil(PER_DECADE * decades) + 1)]
         return sorted({0.0, *(time for time in times if time <= last)} | ({last} if last < math.inf else set()))
-    if isinstance(record, str) or not isinstance(record, Iterable):
+    if not isinstance(record, Iterable):
         raise ArgumentError(f'record={record!r} is not known; give "log", a list of times, or None.')
     moments = list(record)
     for time in moments:
@@ -129,7 +131,7 @@ class Recorder(Generic[Moment]):
     """Collects states at the wanted moments while a run moves on: steps of descent, times of a flow."""
 
     def __init__(self, times: Sequence[Moment]) -> None:
-        self._pending = list(reversed(times))
+        self._pending: list[Moment] = list(reversed(times))
         self._kept: list[tuple[Moment, Array, Array]] = []
 
     @property

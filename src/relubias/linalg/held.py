@@ -52,15 +52,15 @@ class Held:
         if factor is None:
             triangle = cholesky(operator.block(index) / units / units[:, None])
             kept = triangle.kept
-            basis = triangle.half_solve(operator.columns(index[kept]).T / units[kept, None])
-            return cls(operator, index[kept], triangle, basis, units[kept])
+            half = triangle.half_solve(operator.columns(index[kept]).T / units[kept, None])
+            return cls(operator, index[kept], triangle, half, units[kept])
         rows = factor[index] / units[:, None]
         basis, upper, pivots = scipy.linalg.qr(rows.T, mode="economic", pivoting=True, check_finite=False)
         sizes = np.abs(np.diagonal(upper))
         rank = int(np.count_nonzero(sizes > (len(index) + 16) * EPS * np.max(sizes, initial=0.0)))
         kept = np.asarray(pivots[:rank], dtype=np.intp)
         triangle = Cholesky(rank, np.arange(rank), np.ascontiguousarray(upper[:rank, :rank].T))
-        return cls(operator, index[kept], triangle, basis[:, :rank], units[kept])
+        return cls(operator, index[kept], triangle, np.asarray(basis[:, :rank], dtype=np.float64), units[kept])
 
     def speeds(self, rates: Array) -> Array:
         """Return v = −K_ZZ⁻¹ K_Z: a for rates a of shape (n,) or (n, p); what a has on Z itself must be zero."""

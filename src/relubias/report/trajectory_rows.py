@@ -24,8 +24,8 @@ BATCH_ROWS = 10**6
 def write_samples(run: Run, stream: BinaryIO) -> None:
     """Write the table of samples.
 
-    Columns: step (or time, for gradient flow), neuron, sign (of the neuron), sample (its name), label, primal (β in label units), dual (the raw
-    α of the recursion), active.
+    Columns: step (or time, for gradient flow), neuron, sign (of the neuron), sample (its name), label, primal (β in
+    label units), dual (the raw α of the recursion), active.
 
     Parameters
     ----------
