@@ -9,7 +9,7 @@ from helpers import assert_close, random_problem, weight_space_descent
 from relubias import starts
 from relubias.dynamics.descent import gradient_descent
 from relubias.dynamics.period_map import approach
-from relubias.dynamics.run import Run
+from relubias.dynamics.run import Resume, Run
 from relubias.dynamics.stepping import Iterate
 from relubias.errors import StartError
 from relubias.network import Network
@@ -81,8 +81,9 @@ def test_the_way_to_the_cycle_is_no_longer_than_it_says() -> None:
 def begun(run: Run) -> Iterate:
     """The iterate where the run stopped."""
     iterate = Iterate.begin(run.start, run.step_size)
-    assert run.resume is not None
-    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change)
+    assert isinstance(run.resume, Resume)
+    changed = np.asarray(run.last_change, dtype=np.int64)
+    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, changed)
     return iterate
 
 

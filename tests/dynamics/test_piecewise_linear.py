@@ -29,7 +29,7 @@ def weight_space(
         slopes = np.where(pre > 0, 1.0, below)
         residual = signs @ (slopes * pre) - problem.labels
         weights = weights - eta * signs[:, None] * ((residual * slopes) @ features)
-    return weights @ features.T
+    return np.asarray(weights @ features.T)
 
 
 @pytest.mark.parametrize("name", SLOPES)
