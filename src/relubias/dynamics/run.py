@@ -20,6 +20,8 @@ from relubias.dynamics.cycles import Cycle
 from relubias.dynamics.trajectory import Record, Trajectory
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
+from relubias.losses import SQUARED
+from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.state import State
@@ -74,6 +76,34 @@ class FlowResume:
 
 
 @dataclass(frozen=True, eq=False)
+class GeneralResume:
+    """What gradient descent by its definition needs to go on bit for bit; `outer` are the output weights."""
+
+    primal: Array
+    dual: Array
+    outer: Array
+    logged: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class LayersResume:
+    """What the flow of both layers needs to go on, to its tolerance; `rtol` is that tolerance."""
+
+    time: float
+    primal: Array
+    dual: Array
+    outer: Array
+    mode: NDArray[np.int8]
+    logged: NDArray[np.int8]
+    rtol: float
+
+
+#: What a run may keep in order to go on; a saved one is recognised by its fields.
+AnyResume = Resume | FlowResume | GeneralResume | LayersResume
+_RESUMES = (Resume, FlowResume, GeneralResume, LayersResume)
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """A training run.
 
@@ -112,8 +142,10 @@ class Run:
     trajectory : Trajectory or None
         States at the steps that were to be recorded.
     cost : float
-        Work done, in plain-step equivalents, or for gradient flow in pieces between two events; this is what the
-        budget counts.
+        Work done, in plain-step equivalents, or for gradient flow in pieces between two events (steps of the
+        integrator where both layers are trained); this is what the budget counts.
+    loss : str
+        Name of the loss that was minimised; `state.loss` is ½‖f − y‖² whatever it is, `objective` that loss.
     """
 
     problem: Problem
@@ -136,9 +168,10 @@ class Run:
     budget: float
     cycle: Cycle | None = None
     trajectory: Trajectory | None = None
-    resume: Resume | FlowResume | None = field(default=None, repr=False)
+    resume: AnyResume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
     time: float | None = None
+    loss: str = "squared"
 
     def __repr__(self) -> str:
         return f"<Run of {self.network}: {self.status} after {self.duration}; {self.message}>"
@@ -176,6 +209,20 @@ class Run:
     def interpolated(self) -> NDArray[np.bool_]:
         """Which labels the model fits, to 1e-6 of the largest |label|, shape (n_samples,)."""
         return np.asarray(np.abs(self.state.residual) <= INTERPOLATED * np.abs(self.problem.labels).max())
+
+    @property
+    def objective(self) -> float:
+        """The loss that was minimised, Σ_i ℓ(f_i, y_i), at the end; for a loss of your own that of the trajectory."""
+        if self.loss == SQUARED.name:
+            return self.state.loss
+        return loss_named(self.loss).total(self.state.predictions, self.problem.labels)
+
+    @property
+    def balance_drift(self) -> float | None:
+        """Largest change of a_k² − ‖w_k‖² since the start; None where the output weights are not trained."""
+        if not self.network.train_output:
+            return None
+        return float(np.max(np.abs(self.state.balance - self.start.balance)))
 
     def require_limit(self) -> Run:
         """Return this run if it is at its certified limit.
@@ -232,7 +279,7 @@ class Run:
             arrays |= {} if record is None else nested(name, _as_arrays(record))
         counts = {name: getattr(self, name) for name in _COUNTS}
         values: dict[str, Any] = {name: int(value) for name, value in counts.items()}
-        values["status"], values["message"] = str(self.status), self.message
+        values["status"], values["message"], values["loss"] = str(self.status), self.message, self.loss
         values["stabilised_at"] = _plain(self.stabilised_at)
         values["time"] = self.time
         values["dead"] = [[int(neuron), _plain(moment)] for neuron, moment in self.dead.items()]
@@ -242,16 +289,10 @@ class Run:
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Run:
         """Rebuild a run from :meth:`to_parts`."""
-        # Descent makes runs, so it imports this module; a saved run finds its way back to it only here.
-        from relubias.dynamics.descent import continue_run
-        from relubias.dynamics.flow import continue_flow
-
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
         own, values = part("run", arrays), meta["run"]
         cycle, saved = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
-        resume: Resume | FlowResume | None = None
-        if saved:
-            resume = Resume(**saved) if values["time"] is None else FlowResume(**saved)
+        resume = _resume_of(saved)
         trajectory = part("trajectory", arrays)
         plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
         plain |= {name: values[name] for name in _COUNTS}
@@ -269,9 +310,10 @@ class Run:
             cycle=Cycle(**cycle) if cycle else None,
             trajectory=Trajectory(**trajectory) if trajectory else None,
             resume=resume,
-            continuation=(continue_run if values["time"] is None else continue_flow) if resume else None,
+            continuation=None if resume is None else _continuation_of(resume),
             stabilised_at=values["stabilised_at"],
             time=values["time"],
+            loss=values["loss"],
             **plain,
         )
 
@@ -286,9 +328,29 @@ def _plain(moment: float | None) -> float | None:
     return None if moment is None else int(moment) if isinstance(moment, (int, np.integer)) else float(moment)
 
 
-def _as_arrays(record: Cycle | Trajectory | Resume | FlowResume) -> dict[str, NDArray[Any]]:
-    """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
-    return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
+def _resume_of(saved: dict[str, Any]) -> AnyResume | None:
+    """The record with exactly these fields."""
+    for kind in _RESUMES:
+        if {entry.name for entry in fields(kind)} == set(saved):
+            return kind(**saved)
+    return None
+
+
+def _continuation_of(resume: AnyResume) -> Callable[..., Run]:
+    # The dynamics make runs, so they import this module; a saved run finds its way back to them only here.
+    from relubias.dynamics.both_layers import continue_layers
+    from relubias.dynamics.descent import continue_run
+    from relubias.dynamics.flow import continue_flow
+    from relubias.dynamics.general import continue_general
+
+    makers = {Resume: continue_run, FlowResume: continue_flow, GeneralResume: continue_general}
+    return makers.get(type(resume), continue_layers)
+
+
+def _as_arrays(record: Cycle | Trajectory | AnyResume) -> dict[str, NDArray[Any]]:
+    """All fields but None as arrays, numbers as arrays without axes, so that nothing is rounded."""
+    values = {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    return {name: np.asarray(value) for name, value in values.items() if value is not None}
 
 
 def _from_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:

@@ -1,0 +1,2 @@
+def continue_layers(run, **kw):
+    raise NotImplementedError
