@@ -27,7 +27,7 @@ from relubias.state import State
 STEPS, FROZEN, RESTING, RETURNED, DIVERGED = "steps", "frozen", "resting", "returned", "diverged"
 #: The shortest window over which rest is looked for, in steps.
 WINDOW = 1024
-#: Rounding errors of one step, relative to the largest |β| of the neuron, that are no motion.
+#: Rounding errors beyond one a step that are no motion.
 REST = 64.0
 
 
@@ -116,7 +116,7 @@ class GeneralIterate:
         return self.outer @ self.hidden
 
     def advance(self, max_steps: int, limits: tuple[float, float] | None = None, /) -> str:
-        """Take up to `max_steps` steps and say why it ended; there is nothing to limit (see :class:`.cycles.Walker`)."""
+        """Take up to `max_steps` steps and say why it ended; `limits` are those of a :class:`.cycles.Walker`, unused."""
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(max_steps):
                 reason = self._step()
@@ -160,15 +160,25 @@ class GeneralIterate:
         return RESTING if resting else STEPS
 
     def _rests(self) -> bool:
-        """Whether no neuron has moved beyond rounding since the earlier state; one that fades away is at rest too."""
-        scale = max(float(np.abs(self.primal).max()), float(np.abs(self.labels).max()))
-        layers = [(self.primal, self.anchor)]
+        """Whether no neuron has moved beyond rounding since the earlier state; one that fades away is at rest too.
+
+        Where several neurons share a sample, or samples are dependent, there are directions in which nothing pulls back
+        and rounding errors add up. So a window may be as wide as the rounding errors of all its steps together: those
+        of f, which ℓ′ passes on, and those of the result.
+        """
+        hidden, length = self.hidden, self.steps - self.anchor_steps
+        blur = EPS * (np.abs(self.outer) @ np.abs(hidden) + np.abs(self.labels)) * self.loss.curvature(self.labels)
+        roots = np.sqrt(self.operator.diagonal)
+        reach = self.step_size * np.outer(np.abs(self.slopes) @ (roots * blur), roots)
+        layers = [(self.primal, self.anchor, reach)]
         if self.trained:
-            layers.append((self.outer[:, None], self.anchor_outer[:, None]))
+            width = self.step_size * (np.abs(hidden) @ blur)
+            layers.append((self.outer[:, None], self.anchor_outer[:, None], width[:, None]))
+        scale = max(float(np.abs(self.primal).max()), float(np.abs(self.labels).max()))
         rests = True
-        for now, before in layers:
+        for now, before, width in layers:
             size, earlier = np.abs(now).max(axis=1), np.abs(before).max(axis=1)
-            still = np.abs(now - before).max(axis=1) <= REST * EPS * size
+            still = np.all(np.abs(now - before) <= (REST + length) * (width + EPS * size[:, None]), axis=1)
             rests &= bool(np.all(still | ((size <= earlier) & (size <= EPS * scale))))
         return rests
 
