@@ -21,6 +21,7 @@ FLOORS: dict[str, float] = {
     "verdict": 4.5,  # a mezzanine: analysis reads it, and it is a folder
     "theory": 4,
     "comparison": 4,
+    "step_comparison": 5,
     "dynamics": 3,
     "references": 3,
     "starts": 2,
@@ -34,6 +35,8 @@ FLOORS: dict[str, float] = {
     "losses": 1,
     "problem": 1,
     "facts": 1,
+    "held_out": 1,
+    "population": 1,
     "linalg": 0,  # the non-negative quadratic programs included: starts (floor 2) need them as references do
     "archive": 0,
     "arguments": 0,

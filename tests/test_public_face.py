@@ -32,6 +32,7 @@ NAMES = [
     "gradient_descent",
     "minimum_norm",
     "read",
+    "sampling",
     "starts",
     "step_sizes",
 ]

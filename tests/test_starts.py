@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from relubias import starts
 from relubias.errors import ArgumentError, DataError, StartError
 from relubias.network import Network
+from relubias.population import Population
 from relubias.problem import Problem
 
 SINGLE = Network.single()
@@ -311,3 +313,12 @@ def test_disjoint_starts_that_do_not_exist_are_refused() -> None:
     duplicates = Problem.from_features(np.ones((2, 3)), [1.0, -1.0])
     with pytest.raises(StartError, match="rank 1 for 2 samples"):
         starts.disjoint(duplicates, Network.pair(), depth=0.5)
+
+
+def test_the_default_depth_uses_the_dimension_that_the_samples_were_drawn_with() -> None:
+    problem = gaussian_problem(20, 60)
+    drawn = dataclasses.replace(problem, population=Population(60.0, 500.0, 60.0))
+    start = starts.disjoint(drawn, Network.pair())
+    depth = 3 * np.sqrt(20 / 500.0) * np.abs(problem.labels).max()
+    assert -start.primal.min() == pytest.approx(depth)
+    assert starts.disjoint(problem, Network.pair()).primal.min() != pytest.approx(-depth)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from helpers import random_problem
 
 from relubias import Network, Problem, step_sizes
 from relubias.errors import ArgumentError
+from relubias.population import Population
 
 PROBLEM = random_problem(8, 30, seed=0)
 LARGEST = float(np.linalg.eigvalsh(PROBLEM.gram)[-1])
@@ -58,3 +61,11 @@ def test_zero_samples_have_no_natural_unit() -> None:
         step_sizes.stable(zeros, Network.pair())
     with pytest.raises(ArgumentError, match="all samples are zero"):
         step_sizes.relative(zeros)
+
+
+def test_relative_steps_use_the_trace_that_the_samples_were_drawn_with() -> None:
+    drawn = dataclasses.replace(PROBLEM, population=Population(31.0, 30.0, 30.0))
+    assert step_sizes.relative(drawn) == 0.5 / 31.0
+    assert step_sizes.relative(drawn) != step_sizes.relative(PROBLEM)
+    wild = dataclasses.replace(PROBLEM, population=Population(np.inf, 30.0, 30.0))
+    assert step_sizes.relative(wild) == step_sizes.relative(PROBLEM)

@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relubias import errors, starts, step_sizes
+    from relubias import errors, sampling, starts, step_sizes
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
@@ -53,11 +53,12 @@ __all__ = [
     "gradient_flow",
     "minimum_norm",
     "read",
+    "sampling",
     "starts",
     "step_sizes",
 ]
 
-_MODULES = ("errors", "starts", "step_sizes")
+_MODULES = ("errors", "sampling", "starts", "step_sizes")
 
 _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),

@@ -253,8 +253,24 @@ def _problem_as_dict(problem: Problem) -> dict[str, Any]:
         "preprocess": problem.preprocess,
         "label_mean": problem.label_mean,
         "notes": list(problem.notes),
+        "population": population_as_dict(problem),
+        "test": _test_as_dict(problem),
         "facts": problem.facts.as_dict(),
     }
+
+
+def population_as_dict(problem: Problem) -> dict[str, float | None] | None:
+    """What the samples were drawn from; an infinite ‖λ‖₁ is None."""
+    if problem.population is None:
+        return None
+    return {name: _finite(value) for name, value in problem.population.as_dict().items()}
+
+
+def _test_as_dict(problem: Problem) -> dict[str, Any] | None:
+    """How many test points there are, and the error of predicting 0, beside which other errors can be read."""
+    if problem.test is None:
+        return None
+    return {"n_points": problem.test.n_points, "error_of_zero": _finite(problem.test.error(np.zeros(1)))}
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:
@@ -277,6 +293,7 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
         "cycle": _cycle_as_dict(run),
         "loss": _finite(run.state.loss),
         "norm": _finite(run.state.norm),
+        "test_error": _finite(run.state.test_error),
         "orthogonal_norm": _finite(run.state.orthogonal_norm),
         "cost": _finite(run.cost),
         "budget": _finite(run.budget),
@@ -310,6 +327,7 @@ def _reference_as_dict(reference: MinimumNorm | None) -> dict[str, Any] | None:
         "status": str(reference.status),
         "message": reference.message,
         "norm": _finite(reference.norm),
+        "test_error": _finite(reference.test_error),
         "lower_bound": _finite(reference.lower_bound),
         "kkt": {name: _finite(value) for name, value in reference.kkt.as_dict().items()},
         "infeasible_rows": list(reference.infeasible_rows),

@@ -1,10 +1,14 @@
-"""What counts as a number among arguments."""
+"""What counts as a number, and as a source of random numbers, among arguments."""
 
 from __future__ import annotations
 
 import math
 import numbers
 from typing import Any
+
+import numpy as np
+
+from relubias.errors import ArgumentError
 
 
 def is_number(value: object) -> bool:
@@ -19,3 +23,18 @@ def is_whole(value: object) -> bool:
         return False
     number: float = value  # type: ignore[assignment]
     return math.isfinite(number) and int(number) == number
+
+
+def generator_of(rng: int | np.integer[Any] | np.random.Generator) -> np.random.Generator:
+    """Return the generator itself, or a fresh one with this seed; there is no global state.
+
+    Raises
+    ------
+    ArgumentError
+        If `rng` is neither a non-negative int nor a Generator.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.default_rng(int(rng))
+    raise ArgumentError(f"rng must be a non-negative int or a numpy Generator; it is {rng!r}.")

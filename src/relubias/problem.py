@@ -8,7 +8,7 @@ return weights and to predict at new points. Nothing is centred or scaled here; 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,39 +17,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relubias.archive import load_record, save_record
+from relubias.archive import load_record, nested, part, save_record
 from relubias.errors import DataError
 from relubias.facts import Facts, facts_of
+from relubias.held_out import HeldOut
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import (
     Array,
-    FeatureSource,
     column_blocks,
     cross_product,
     gram_matrix,
-    gram_of_blocks,
     row_combinations,
-    symmetrised,
 )
 from relubias.linalg.lq import lower_factor
 from relubias.linalg.preprocessed import Preprocessed
-from relubias.linalg.sources import ColumnBlocks, as_features, default_blocks, opened
+from relubias.linalg.sources import ONE_PASS, as_features, is_streamed, streamed
 from relubias.linalg.validation import (
+    as_gram,
     as_labels,
+    frozen,
     names_of,
     not_finite_error,
-    real_array,
-    require_finite,
     require_tractable,
     require_tractable_features,
 )
-
-#: What is said where a source of features was spent in one pass.
-ONE_PASS = (
-    "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
-    "points and a second look for more digits are out of reach."
-)
+from relubias.population import Population
 
 #: Up to this condition number K itself has digits enough.
 TRUSTED_CONDITION = 1e10
@@ -82,6 +75,10 @@ class Problem:
         Remarks made while the data were read.
     factor : ndarray, shape (n_samples, r), or None
         L with K = L Lᵀ and the digits of X, where it is known already.
+    population : Population or None
+        ‖λ‖₁, d₂ and d_∞ of the distribution, where the samples were drawn from a known one.
+    test : HeldOut or None
+        Points that are not trained on, with their labels.
     """
 
     gram: Array
@@ -96,6 +93,12 @@ class Problem:
     source: str = "arrays"
     notes: tuple[str, ...] = ()
     factor: Array | None = None
+    population: Population | None = None
+    test: HeldOut | None = None
+
+    def __post_init__(self) -> None:
+        if self.test is not None:
+            self.test.require_beside(self.gram)
 
     @classmethod
     def from_features(
@@ -109,6 +112,8 @@ class Problem:
         label_mean: float = 0.0,
         source: str = "arrays",
         notes: Sequence[str] = (),
+        population: Population | None = None,
+        test: HeldOut | None = None,
     ) -> Problem:
         """Compute K = XXᵀ in float64, block by block, and check what was given.
 
@@ -131,10 +136,10 @@ class Problem:
         matrix: Any
         if feature_names is None and hasattr(features, "columns"):
             feature_names = [str(name) for name in features.columns]
-        if _is_streamed(features):
+        if is_streamed(features):
             target = as_labels(labels)
             require_tractable(len(target))
-            matrix, gram, n_features = _streamed(features, len(target))
+            matrix, gram, n_features = streamed(features, len(target))
             notes = (*notes, ONE_PASS) if matrix is None else notes
         else:
             matrix = require_tractable_features(features)
@@ -143,8 +148,8 @@ class Problem:
         if not np.all(np.isfinite(gram)):
             raise not_finite_error(matrix, feature_names)
         return cls(
-            gram=_frozen(gram),
-            labels=_frozen(target),
+            gram=frozen(gram),
+            labels=frozen(target),
             features=matrix,
             n_features=n_features,
             feature_names=names_of(feature_names, n_features, "feature_names"),
@@ -154,6 +159,8 @@ class Problem:
             label_mean=float(label_mean),
             source=source,
             notes=tuple(notes),
+            population=population,
+            test=test,
         )
 
     @classmethod
@@ -168,6 +175,8 @@ class Problem:
         label_mean: float = 0.0,
         source: str = "a Gram matrix",
         notes: Sequence[str] = (),
+        population: Population | None = None,
+        test: HeldOut | None = None,
     ) -> Problem:
         """Take K itself; features are then not at hand.
 
@@ -185,27 +194,19 @@ class Problem:
             If K is not square, finite, symmetric (to 1e-10 of its largest entry) and positive semidefinite
             (to rounding), or the labels do not match.
         """
-        matrix = real_array(gram, "the Gram matrix").astype(np.float64)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-            raise DataError(f"a Gram matrix is square with at least one row; this one has shape {matrix.shape}.")
-        target = as_labels(labels, matrix.shape[0])
-        require_finite(matrix, "the Gram matrix")
-        asymmetry = np.abs(matrix - matrix.T)
-        i, j = divmod(int(np.argmax(asymmetry)), matrix.shape[0])
-        if asymmetry[i, j] > 1e-10 * float(np.abs(matrix).max()):
-            raise DataError(
-                f"the Gram matrix is not symmetric: entry ({i}, {j}) is {matrix[i, j]:.6g}, "
-                f"entry ({j}, {i}) is {matrix[j, i]:.6g}; give K = X Xᵀ."
-            )
+        matrix = as_gram(gram)
+        target = as_labels(labels, len(matrix))
         problem = cls(
-            gram=_frozen(symmetrised(matrix)),
-            labels=_frozen(target),
+            gram=frozen(matrix),
+            labels=frozen(target),
             n_features=n_features,
             sample_names=names_of(sample_names, len(target), "sample_names"),
             target_name=target_name,
             label_mean=float(label_mean),
             source=source,
             notes=tuple(notes),
+            population=population,
+            test=test,
         )
         if problem.operator.is_regular:
             return problem
@@ -258,6 +259,14 @@ class Problem:
         if self.operator.factor is not None or self.features is None:
             return self.operator.factor
         return lower_factor(column_blocks(self.features), self.n_samples)
+
+    @property
+    def d2(self) -> float | None:
+        """Effective dimension d₂: of the distribution where it is known, else as estimated; None where it cannot be."""
+        if self.population is not None:
+            return self.population.d2
+        estimate = self.facts.d2_estimate
+        return None if estimate is None else estimate.value
 
     @property
     def label_scale(self) -> float:
@@ -337,7 +346,7 @@ class Problem:
         return self.features
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write K, labels and names (not the features) to one ``.npz`` file that :meth:`load` reads."""
+        """Write K, labels, names and test points (not the features) to one ``.npz`` file that :meth:`load` reads."""
         return save_record(path, "problem", *self.to_parts())
 
     @classmethod
@@ -356,10 +365,13 @@ class Problem:
             "label_mean": self.label_mean,
             "source": self.source,
             "notes": self.notes,
+            "population": None if self.population is None else self.population.as_dict(),
         }
         arrays = {"gram": self.gram, "labels": self.labels}
         if self.operator.factor is not None:
             arrays["factor"] = self.operator.factor
+        if self.test is not None:
+            arrays |= nested("test", self.test.to_arrays())
         return arrays, {"problem": meta}
 
     @classmethod
@@ -368,31 +380,17 @@ class Problem:
         fields = dict(meta["problem"])
         for key in ("feature_names", "sample_names", "notes"):
             fields[key] = None if fields[key] is None else tuple(fields[key])
-        factor = np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None
-        return cls(gram=_frozen(arrays["gram"]), labels=_frozen(arrays["labels"]), factor=factor, **fields)
+        population, test = fields.pop("population", None), part("test", arrays)  # older files have neither
+        return cls(
+            gram=frozen(arrays["gram"]),
+            labels=frozen(arrays["labels"]),
+            factor=np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None,
+            population=None if population is None else Population.from_dict(population),
+            test=HeldOut.from_arrays(test) if test else None,
+            **fields,
+        )
 
 
 def same_problem(first: Problem, second: Problem) -> bool:
     """True where both have the same K and the same labels."""
     return first is second or (np.array_equal(first.labels, second.labels) and np.array_equal(first.gram, second.gram))
-
-
-def _frozen(array: Array) -> Array:
-    array.flags.writeable = False
-    return array
-
-
-def _is_streamed(features: Any) -> bool:
-    """Whether the features are column blocks yet to come: from a function, or from an iterator."""
-    return isinstance(features, Iterator) or (callable(features) and not isinstance(features, FeatureSource))
-
-
-def _streamed(features: Any, n_samples: int) -> tuple[ColumnBlocks | None, Array, int]:
-    """Compute K in one pass over column blocks; the features are kept only where they can be passed over again."""
-    make: Callable[[], Any] | None = features if callable(features) else None
-    blocks = features if make is None else opened(make)
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram, n_features = gram_of_blocks(default_blocks(blocks, n_samples), n_samples)
-    if n_features == 0:
-        raise DataError("the features yield no column; at least one sample and one feature are needed.")
-    return None if make is None else ColumnBlocks(make, (n_samples, n_features)), gram, n_features

@@ -30,6 +30,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relubias.arguments import generator_of
 from relubias.errors import ArgumentError, StartError
 from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
 from relubias.linalg.factor import EPS
@@ -116,7 +117,7 @@ def gaussian(
         If the start can never move.
     """
     size = _checked_scale(problem, scale)
-    generator = _generator(rng)
+    generator = generator_of(rng)
     operator = problem.operator
     trace = float(operator.diagonal.sum()) / problem.n_samples
     if trace == 0.0:
@@ -156,7 +157,8 @@ def disjoint(
     scale : float, optional
         ε, in label units; by default 1e-3 of the root mean square of the labels.
     depth : float, optional
-        τ ≥ 0, in label units: inactive samples have β = −τ. By default 3 √(n/d₂) max|y|, with d₂ as estimated.
+        τ ≥ 0, in label units: inactive samples have β = −τ. By default 3 √(n/d₂) max|y|, with d₂ as
+        drawn where that is known, else as estimated.
     partition : array_like of int, shape (n_samples,), optional
         The neuron of each sample, −1 for none; by default samples of one sign take turns among its neurons.
 
@@ -377,10 +379,10 @@ def _checked_partition(problem: Problem, network: Network, partition: ArrayLike)
 
 
 def _default_depth(problem: Problem) -> float:
-    estimate = problem.facts.d2_estimate
-    if estimate is None:
+    d2 = problem.d2
+    if d2 is None:
         raise StartError("d₂ cannot be estimated from so few samples; give depth, in label units.")
-    return 3.0 * math.sqrt(problem.n_samples / estimate.value) * float(np.abs(problem.labels).max())
+    return 3.0 * math.sqrt(problem.n_samples / d2) * float(np.abs(problem.labels).max())
 
 
 def _checked_scale(problem: Problem, scale: float | None) -> float:
@@ -390,14 +392,6 @@ def _checked_scale(problem: Problem, scale: float | None) -> float:
     if not (math.isfinite(number) and number > 0):
         raise ArgumentError(f"scale must be a positive finite number in label units; it is {scale!r}.")
     return number
-
-
-def _generator(rng: int | np.random.Generator) -> np.random.Generator:
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return np.random.default_rng(int(rng))
-    raise ArgumentError(f"rng must be a non-negative int or a numpy Generator; it is {rng!r}.")
 
 
 def _chi_square(problem: Problem, generator: np.random.Generator, count: int) -> Array:

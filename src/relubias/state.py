@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.errors import ArgumentError, DataError
+from relubias.held_out import HeldOut
 from relubias.linalg.gram import Array, cross_product
 from relubias.network import Network
 from relubias.problem import Problem
@@ -167,6 +168,7 @@ class State:
     def predict(self, features: Any) -> Array:
         """Return f at new points, shape (n_new,), from their features, shape (n_new, n_features).
 
+        Points that are known by their inner products with the samples, such as `problem.test`, need no features.
         Features are raw, as in the file: where those of the problem were preprocessed, new ones are treated in the
         same way here (see :meth:`Problem.prepared`). Where labels were centred, f predicts centred ones; add
         `problem.label_mean`.
@@ -177,13 +179,50 @@ class State:
             If the problem has no features, the numbers of features differ, or the orthogonal part is known by
             its norm only.
         """
-        new = self.problem.prepared(features)
-        primal = self.dual @ self.problem.cross_gram(new).T
-        if self.orthogonal is not None:
-            primal = primal + cross_product(self.orthogonal, new)
-        elif self.orthogonal_norm > 0:
+        return self.network.output(self.primal_at(features), self.outer)
+
+    def primal_at(self, features: Any) -> Array:
+        """Return β_k = w_kᵀx at new points, shape (n_neurons, n_new); see :meth:`predict`.
+
+        Raises
+        ------
+        DataError
+            As :meth:`predict` does.
+        """
+        new: Any
+        if isinstance(features, HeldOut):
+            new, cross = features.features, features.cross_gram
+            if cross.shape[1] != self.problem.n_samples:
+                raise DataError(f"the test points are beside {cross.shape[1]} samples, not {self.problem.n_samples}.")
+        else:
+            new = self.problem.prepared(features)
+            cross = self.problem.cross_gram(new)
+        primal = self.dual @ cross.T
+        if self.orthogonal_norm == 0:
+            return primal
+        if self.orthogonal is None:
             raise DataError("the part of the weights outside the span of the samples is known by its norm only.")
-        return self.network.output(primal, self.outer)
+        if new is None:
+            raise DataError(
+                "the weights have a part outside the span of the samples, so that predictions need features."
+            )
+        return primal + cross_product(self.orthogonal, new)
+
+    @property
+    def test_error(self) -> float | None:
+        """Mean squared error at the test points of the problem, in squared label units.
+
+        None where there are none, or where the weights have a part outside the span of the samples whose inner
+        products with the points are not known.
+        """
+        test = self.problem.test
+        if test is None or not self._reaches(test):
+            return None
+        return test.error(self.predict(test))
+
+    def _reaches(self, test: HeldOut) -> bool:
+        """Whether predictions at these points can be told."""
+        return self.orthogonal_norm == 0 or (self.orthogonal is not None and test.features is not None)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays from which :meth:`from_arrays` rebuilds the state; problem and network are kept elsewhere."""

@@ -72,8 +72,15 @@ def stable(
 
 
 def relative(problem: Problem, fraction: float = 0.5) -> float:
-    """Return fraction/‖λ‖₁, with ‖λ‖₁ estimated by tr K / n: η in the units of the paper, c = η‖λ‖₁."""
+    """Return fraction/‖λ‖₁: η in the units of the paper, c = η‖λ‖₁.
+
+    ‖λ‖₁ is that of the distribution where the samples were drawn from a known one, else it is estimated by tr K / n;
+    so it is too where the distribution has no variance.
+    """
+    known = problem.population
     trace = float(np.trace(problem.gram)) / problem.n_samples
+    if known is not None and math.isfinite(known.trace):
+        trace = known.trace
     return _positive(fraction, "fraction") / _nonzero(trace)
 
 

@@ -128,4 +128,4 @@ def test_an_unknown_row_is_refused_with_the_known_ones(
     monkeypatch.setattr(sys, "argv", ["bench", "plain_setp"])
     with pytest.raises(SystemExit):
         command.main()
-    assert "there is no row 'plain_setp'; the rows are gram, " in capsys.readouterr().err
+    assert "there is no row 'plain_setp'; the rows are drawing, gram, " in capsys.readouterr().err

@@ -103,9 +103,15 @@ def test_files_of_other_kinds_are_named(tmp_path: Path) -> None:
         np.save(stream, X)
     with pytest.raises(DataError, match=r"one array, not an archive .* \.npy"):
         read_npz(tmp_path / "data.npz", None)
-    path = Problem.from_gram(K, Y).save(tmp_path / "problem.npz")
-    with pytest.raises(DataError, match=r"a record that relubias saved; open it with Problem.load"):
-        read(path)
+
+
+def test_a_saved_problem_is_the_problem_again(tmp_path: Path) -> None:
+    saved_one = Problem.from_gram(K, Y, n_features=6, sample_names=list("abcd"), source="somewhere")
+    problem = read(saved_one.save(tmp_path / "problem.npz"))
+    np.testing.assert_array_equal(problem.gram, saved_one.gram)
+    assert (problem.n_features, problem.sample_names, problem.source) == (6, tuple("abcd"), "somewhere")
+    with pytest.raises(DataError, match=r"problem\.npz: a saved problem is read as it is"):
+        read(tmp_path / "problem.npz", preprocess="centre")
 
 
 def test_a_sparse_matrix_that_scipy_saved_stays_sparse(tmp_path: Path) -> None:

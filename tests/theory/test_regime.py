@@ -11,8 +11,9 @@ from helpers import nearly_equal_rows, random_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relubias.population import Population
 from relubias.problem import Problem
-from relubias.theory.regime import ALIKE, INSIDE, OUTSIDE, Membership, regime
+from relubias.theory.regime import ALIKE, INSIDE, OUTSIDE, Membership, Regime, regime
 
 
 def gaussian(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -29,10 +30,10 @@ def gaussian(n: int, d: int, seed: int = 0) -> np.ndarray:
     ],
 )
 def test_isotropic_data_are_judged_by_their_number_of_features(n: int, d: int, expected: Membership) -> None:
-    found = regime(random_problem(n, d, seed=1))
+    found = regime(random_problem(n, d, seed=2))
     assert found.verdict is expected
     assert found.ratio is not None
-    assert found.ratio.low <= n / d <= found.ratio.high * 1.01
+    assert found.ratio.low <= n / d <= found.ratio.high
 
 
 def test_many_features_with_one_dominating_direction_are_outside() -> None:
@@ -137,3 +138,46 @@ def test_effective_dimensions_are_ordered_as_the_docstring_says(seed: int, d: in
     assert dinf <= d2 * (1 + 1e-12)
     assert d2 <= d * (1 + 1e-12)
     assert INSIDE < OUTSIDE
+
+
+def drawn_from(n: int, population: Population, features: np.ndarray) -> Regime:
+    return regime(Problem.from_features(features, np.ones(n), population=population))
+
+
+@pytest.mark.parametrize(
+    ("d2", "dinf", "expected"),
+    [
+        (20_000.0, 20_000.0, Membership.INSIDE),
+        (2_000.0, 200.0, Membership.INSIDE),
+        (2_000.0, 199.0, Membership.UNDECIDED),
+        (1_999.0, 1_000.0, Membership.UNDECIDED),
+        (21.0, 21.0, Membership.UNDECIDED),
+        (400.0, 20.0, Membership.OUTSIDE),
+        (20.0, 20.0, Membership.OUTSIDE),
+    ],
+)
+def test_known_dimensions_decide_without_an_estimate(d2: float, dinf: float, expected: Membership) -> None:
+    found = drawn_from(20, Population(20_000.0, d2, dinf), gaussian(20, 20_000))
+    assert found.verdict is expected
+    assert found.ratio == (20 / d2, 20 / d2, 20 / d2, 1.0)
+    assert found.leading == 20 / dinf
+    assert found.reasons[0].startswith("The samples were drawn from a known distribution: n/d₂ = ")
+    assert found.as_dict()["n_over_dinf"] == 20 / dinf
+
+
+def test_without_a_known_distribution_d_infinity_is_not_known() -> None:
+    assert regime(random_problem(20, 200, seed=1)).as_dict()["n_over_dinf"] is None
+
+
+def test_rows_that_are_not_independent_are_not_believed_to_be_inside() -> None:
+    """A common part of all rows leaves the covariance of each row as it was, and K tells."""
+    rows = np.sqrt(0.9) * gaussian(20, 20_000) + np.sqrt(0.1) * gaussian(1, 20_000, seed=1)
+    found = drawn_from(20, Population(20_000.0, 20_000.0, 20_000.0), rows)
+    assert found.verdict is Membership.UNDECIDED
+    assert "K shows a far smaller d₂" in found.reasons[0]
+
+
+def test_features_without_variance_are_outside() -> None:
+    found = drawn_from(20, Population(math.inf, 20_000.0, 20_000.0), gaussian(20, 20_000))
+    assert found.verdict is Membership.OUTSIDE
+    assert "variance is infinite" in found.reasons[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relubias.cli import options
+from relubias.cli.certify import read_weights
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+#: Files of weights are known by these suffixes.
+WEIGHTS = (".npy", ".txt", ".csv")
+
 #: Up to so many samples --output records steps unasked: beyond, the eigenvectors that this takes begin to cost.
 RECORDED = 1000
 
 
 def analyze_command(
-    file: options.File,
+    file: options.File = None,
+    random: options.Random = None,
+    random_labels: options.RandomLabels = None,
     target: options.Target = None,
     labels: options.Labels = None,
     preprocess: options.Preprocess = "none",
@@ -31,7 +37,11 @@ def analyze_command(
     network: options.NetworkSigns = "single",
     start: Annotated[
         str | None,
-        typer.Option("--start", help="all-active, gaussian or disjoint; by default all-active where there is one."),
+        typer.Option(
+            "--start",
+            help="all-active, gaussian, disjoint, or a file of weights (.npy, .txt, .csv); by default all-active where "
+            "there is one.",
+        ),
     ] = None,
     scale: Annotated[
         float | None, typer.Option("--scale", help="Size of the start, in label units; by default rms(labels)/1000.")
@@ -42,7 +52,10 @@ def analyze_command(
             "--depth", help="How deep inactive samples of a disjoint start are; by default 3 √(n/d₂) max|label|."
         ),
     ] = None,
-    rng: Annotated[int | None, typer.Option("--rng", help="Seed of the gaussian start; by default 0.")] = None,
+    rng: Annotated[
+        int | None,
+        typer.Option("--rng", help="Seed of --random and, independently of it, of the gaussian start; by default 0."),
+    ] = None,
     step_size: Annotated[
         str | None,
         typer.Option("--step-size", help="A number, or 0.5/lmax, or 0.5/trace; by default 1/lmax.", metavar="STEP"),
@@ -82,10 +95,22 @@ def analyze_command(
         check_folder(output)
     elif record is not None:
         raise ArgumentError("--record keeps steps for the files of --output; add --output DIR.")
+    if random is not None:
+        options.require_no_file(file, target, preprocess, centre_labels, labels=labels)
+    elif random_labels is not None:
+        raise ArgumentError("--random-labels are those of a drawn problem; add --random.")
+    elif rng is not None and start != "gaussian":
+        raise ArgumentError(
+            "--rng is the seed of a gaussian start or of a drawn problem; add --start gaussian or --random."
+        )
     signs, steps, kept = options.network(network), options.until(until), options.record(record)
     with ProgressLine() as line:
-        line.announce(f"reading {file}")
-        problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        if random is None:
+            line.announce(f"reading {file}")
+            problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        else:
+            line.announce("drawing the problem")
+            problem = options.sampler(random, random_labels).draw(rng=rng or 0)
         line.announce("preparing the start")
         if output is not None and record is None and problem.n_samples <= RECORDED:
             kept = "log"
@@ -131,8 +156,6 @@ def _start(
     """The start that was asked for; None leaves the choice to the analysis."""
     from relubias import starts
 
-    if rng is not None and name != "gaussian":
-        raise ArgumentError("--rng is the seed of a gaussian start; add --start gaussian.")
     if depth is not None and name != "disjoint":
         raise ArgumentError("--depth is that of a disjoint start; add --start disjoint.")
     if name == "gaussian":
@@ -143,4 +166,10 @@ def _start(
         return starts.all_active(problem, network, scale=scale)
     if name is None:
         return None
-    raise ArgumentError(f"--start {name!r} is none of: all-active, gaussian, disjoint.")
+    if Path(name).suffix in WEIGHTS:
+        if scale is not None:
+            raise ArgumentError("--scale is that of a start that is made; weights from a file have their own.")
+        return starts.from_weights(problem, network, read_weights(Path(name)))
+    raise ArgumentError(
+        f"--start {name!r} is none of: all-active, gaussian, disjoint, a file of weights ({', '.join(WEIGHTS)})."
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from relubias.cli import options
-from relubias.errors import DataError
+from relubias.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 
 def certify_command(
-    file: options.File,
     weights: Annotated[Path, typer.Option("--weights", help="One weight a feature, in a .npy file or as text.")],
+    file: options.File = None,
+    random: options.Random = None,
+    random_labels: options.RandomLabels = None,
+    rng: Annotated[
+        int | None, typer.Option("--rng", help="Seed of --random, whose features are drawn here; by default 0.")
+    ] = None,
     target: options.Target = None,
     labels: options.Labels = None,
     preprocess: options.Preprocess = "none",
@@ -31,11 +36,19 @@ def certify_command(
     from relubias.cli.output import json_text
     from relubias.cli.progress import ProgressLine
 
+    if random is not None:
+        options.require_no_file(file, target, preprocess, centre_labels, labels=labels)
+    elif random_labels is not None or rng is not None:
+        raise ArgumentError("--random-labels and --rng are those of a drawn problem; add --random.")
     signs = options.network(network)
     candidate = read_weights(weights)
     with ProgressLine() as line:
-        line.announce(f"reading {file}")
-        problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        if random is None:
+            line.announce(f"reading {file}")
+            problem = options.problem(file, target, preprocess, centre_labels, labels=labels)
+        else:
+            line.announce("drawing the problem")
+            problem = options.sampler(random, random_labels).draw(rng=rng or 0, features=True)
         from relubias.references import certify
         from relubias.state import State
 

@@ -16,6 +16,7 @@ import typer
 from relubias import __version__
 from relubias.cli.analyze import INTERRUPTED, analyze_command
 from relubias.cli.certify import certify_command
+from relubias.cli.sample import sample_command
 from relubias.errors import NotAtLimit, RelubiasError
 
 BAD_INPUT, NO_LIMIT = 2, 3
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("analyze")(analyze_command)
 app.command("analyse", hidden=True)(analyze_command)
 app.command("certify")(certify_command)
+app.command("sample")(sample_command)
 
 
 def _print_version(wanted: bool) -> None:

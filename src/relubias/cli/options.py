@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from relubias.dynamics.trajectory import Record
     from relubias.network import Network
     from relubias.problem import Problem
+    from relubias.sampling import Sampler
 
 File = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
-        metavar="FILE",
-        help="One sample a row and the labels: .csv, .tsv, .txt or .svmlight (plain or .gz), .parquet, .npy or .npz.",
+        metavar="[FILE]",
+        help="One sample a row and the labels: .csv, .tsv, .txt or .svmlight (plain or .gz), .parquet, .npy or .npz; "
+        "in its place --random draws a problem.",
     ),
 ]
 Target = Annotated[str | None, typer.Option("--target", help="Column of the labels: its name, or its position from 1.")]
@@ -33,6 +35,22 @@ CentreLabels = Annotated[
 ]
 NetworkSigns = Annotated[
     str, typer.Option("--network", help="Signs of the neurons: single (the same as +), -, pair, or a list as +,+,-.")
+]
+Random = Annotated[
+    str | None,
+    typer.Option(
+        "--random",
+        metavar="PROBLEM",
+        help="Draw a problem: 'gaussian n=100 d=1e12 test=50', 'vardi-shamir gamma=2', or a .toml file that names one.",
+    ),
+]
+RandomLabels = Annotated[
+    str | None,
+    typer.Option(
+        "--random-labels",
+        metavar="LABELS",
+        help="Labels of the draw: 'signs 0.5..2 fraction=0.3', 'teacher relu noise=0.1'; by default ±1, half each.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 
@@ -132,10 +150,66 @@ def _whole(text: str) -> int | None:
 
 
 def problem(
-    file: Path, target: str | None, preprocess: str, centre_labels: bool, *, labels: Path | None = None
+    file: Path | None, target: str | None, preprocess: str, centre_labels: bool, *, labels: Path | None = None
 ) -> Problem:
-    """Read the file into a problem; labels from a file of their own only where there is one."""
+    """Read the file into a problem; labels from a file of their own only where there is one.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no file.
+    """
+    if file is None:
+        raise ArgumentError("name a FILE to read, or a problem to draw with --random.")
     from relubias.files import read
 
     apart: dict[str, Any] = {} if labels is None else {"labels": labels}
     return read(file, target=target, preprocess=preprocess, centre_labels=centre_labels, **apart)
+
+
+def require_no_file(
+    file: Path | None, target: str | None, preprocess: str, centre_labels: bool, *, labels: Path | None = None
+) -> None:
+    """Refuse a file, and what is said of one, beside a random problem.
+
+    Raises
+    ------
+    ArgumentError
+        If there is anything of it.
+    """
+    if file is not None:
+        raise ArgumentError(f"--random draws a problem in the place of a file; leave out {file} or --random.")
+    given = {
+        "--target": target is not None,
+        "--labels": labels is not None,
+        "--preprocess": preprocess != "none",
+        "--centre-labels": centre_labels,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise ArgumentError(f"{name} is about a file; leave it out with --random (its labels: --random-labels).")
+
+
+def sampler(text: str, labels: str | None) -> Sampler:
+    """Read a sampler from one line, or from a file in TOML.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If there is no such file, or something in it or in the line is unknown.
+    """
+    from relubias.errors import DataError
+    from relubias.sampling import from_toml, parse
+
+    if not text.endswith(".toml"):
+        return parse(text, labels)
+    if labels is not None:
+        raise ArgumentError(f"--random-labels: {text} names the labels too; leave one of them out.")
+    try:
+        words = Path(text).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read {text}: {getattr(error, 'strerror', None) or error}.") from error
+    try:
+        return from_toml(words)
+    except (ArgumentError, DataError) as error:
+        raise type(error)(f"{text}: {error}") from error

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from relubias.analysis import Analysis
+    from relubias.step_comparison import StepComparison
 
 Write = Callable[[BinaryIO], object]
 
@@ -38,6 +39,34 @@ def check_folder(folder: Path) -> None:
         raise ArgumentError(f"--output {folder}: {place} cannot be written; choose another path.")
 
 
+def write_steps(folder: Path, comparison: StepComparison) -> None:
+    """Write steps.json, steps.txt, steps.png and steps.pdf.
+
+    Raises
+    ------
+    ArgumentError
+        If a file cannot be written.
+    """
+    from relubias.archive import write_atomically
+    from relubias.report.steps import steps_figure, steps_text
+
+    _make(folder)
+    contents: dict[str, Write] = {
+        "steps.json": lambda stream: stream.write(json_text(comparison.as_dict()).encode()),
+        "steps.txt": lambda stream: stream.write(steps_text(comparison).encode()),
+        **_pictures("steps", steps_figure(comparison)),
+    }
+    for name, write in contents.items():
+        write_atomically(folder / name, write)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"--output {folder}: {error.strerror}; choose another path.") from error
+
+
 def write_folder(folder: Path, analysis: Analysis) -> None:
     """Write report.json, report.txt, figure.png, figure.pdf, analysis.npz and what shows the trajectory, if any.
 
@@ -50,10 +79,7 @@ def write_folder(folder: Path, analysis: Analysis) -> None:
     """
     from relubias.archive import write_atomically
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArgumentError(f"--output {folder}: {error.strerror}; choose another path.") from error
+    _make(folder)
     analysis.save(folder / "analysis.npz")
     contents = _report(analysis) | _trajectory(analysis)
     for name, write in contents.items():

@@ -5,7 +5,8 @@
     y              labels, shape (n_samples,); optional, `target` names another array
     feature_names, sample_names, n_features (with K)       optional
 
-A sparse matrix that scipy.sparse.save_npz wrote is read too; it has no labels in it.
+A sparse matrix that scipy.sparse.save_npz wrote is read too; it has no labels in it. A problem that was saved is a
+record of its own and is loaded as such.
 """
 
 from __future__ import annotations
@@ -65,10 +66,17 @@ def read_npz(path: str | os.PathLike[str], target: str | int | None) -> Table:
         ) from error
 
 
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is an archive with a record that relubias saved, of whatever kind."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return f"{_SAVED}.npy" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def _table(archive: Any, target: str | None) -> Table:
     keys = tuple(archive.files)
-    if _SAVED in keys:
-        raise DataError("this is a record that relubias saved; open it with Problem.load, Run.load or Analysis.load.")
     held = [key for key in ("X", "K") if key in keys]
     if len(held) != 1:
         what = "both X and K" if held else "neither X nor K"

@@ -16,7 +16,7 @@ from relubias.errors import DataError
 from relubias.files.csv import read_csv
 from relubias.files.labels import SUFFIXES, read_labels
 from relubias.files.npy import read_npy
-from relubias.files.npz import read_npz
+from relubias.files.npz import is_saved, read_npz
 from relubias.files.parquet import read_parquet
 from relubias.files.preprocess import preprocess_features, preprocess_named
 from relubias.files.svmlight import read_svmlight
@@ -65,7 +65,7 @@ def read(
     .npy                     an array of shape (n_samples, n_features), mapped into memory and not loaded
     .npz                     arrays ``X`` (features) or ``K`` (their Gram matrix), and ``y``; optionally
                              ``feature_names``, ``sample_names`` and, with ``K``, ``n_features``; or a sparse
-                             matrix written by ``scipy.sparse.save_npz``
+                             matrix written by ``scipy.sparse.save_npz``; or a problem that ``Problem.save`` wrote
     ======================== ==========================================================================
 
     Parameters
@@ -103,6 +103,10 @@ def read(
     how = preprocess_named(preprocess)
     source = os.fspath(path)
     suffix = _suffix_of(Path(path), READERS)
+    if suffix == ".npz" and is_saved(path):
+        if target is not None or labels is not None or how != "none" or centre_labels:
+            raise DataError(f"{source}: a saved problem is read as it is, with the labels and the treatment it has.")
+        return Problem.load(path)
     if labels is None:
         return _said_of(source, lambda: _problem(READERS[suffix](Path(path), target), how, source, centre_labels))
     if suffix not in _ARRAYS:

@@ -14,11 +14,25 @@ from typing import Any
 import numpy as np
 
 from relubias.errors import DataError
-from relubias.linalg.gram import Array, FeatureSource, as_float64, block_width, column_blocks, is_sparse
+from relubias.linalg.gram import (
+    Array,
+    FeatureSource,
+    as_float64,
+    block_width,
+    column_blocks,
+    gram_of_blocks,
+    is_sparse,
+)
 
 BlockMaker = Callable[[], Iterable[Any]]
 
 _ONCE = "give a function that returns a fresh iterator of column blocks each time it is called"
+
+#: What is said where a source of features was spent in one pass.
+ONE_PASS = (
+    "the features came from an iterator and were passed over once: K is complete, but weights, predictions at new "
+    "points and a second look for more digits are out of reach."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +211,22 @@ def regrouped(blocks: Iterable[Array], width: int) -> Iterator[Array]:
 def default_blocks(blocks: Iterable[Any], n_samples: int) -> Iterator[Array]:
     """Check blocks from outside and yield them in blocks of the usual size."""
     return regrouped(checked_blocks(blocks, n_samples), block_width(n_samples))
+
+
+def is_streamed(features: Any) -> bool:
+    """Whether the features are column blocks yet to come: from a function, or from an iterator."""
+    return isinstance(features, Iterator) or (callable(features) and not isinstance(features, FeatureSource))
+
+
+def streamed(features: Any, n_samples: int) -> tuple[ColumnBlocks | None, Array, int]:
+    """Compute K in one pass over column blocks; the features are kept only where they can be passed over again."""
+    make: BlockMaker | None = features if callable(features) else None
+    blocks = features if make is None else opened(make)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram, n_features = gram_of_blocks(default_blocks(blocks, n_samples), n_samples)
+    if n_features == 0:
+        raise DataError("the features yield no column; at least one sample and one feature are needed.")
+    return None if make is None else ColumnBlocks(make, (n_samples, n_features)), gram, n_features
 
 
 def _not_finite(block: Array, position: int, skipped: int) -> DataError:

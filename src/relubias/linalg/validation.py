@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.errors import ArgumentError, DataError
-from relubias.linalg.gram import Array, column_blocks
+from relubias.linalg.gram import Array, column_blocks, symmetrised
 from relubias.linalg.preprocessed import Preprocessed
 from relubias.linalg.sources import as_features
 
@@ -112,3 +112,31 @@ def names_of(names: Sequence[str] | None, length: int, what: str) -> tuple[str, 
     if len(names) != length:
         raise ArgumentError(f"{what} has {len(names)} entries, but {length} are needed.")
     return tuple(str(name) for name in names)
+
+
+def as_gram(gram: ArrayLike) -> Array:
+    """Return a matrix that is square, finite and symmetric to 1e-10 of its largest entry, made exactly symmetric.
+
+    Raises
+    ------
+    DataError
+        If it is not.
+    """
+    matrix = real_array(gram, "the Gram matrix").astype(np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+        raise DataError(f"a Gram matrix is square with at least one row; this one has shape {matrix.shape}.")
+    require_finite(matrix, "the Gram matrix")
+    asymmetry = np.abs(matrix - matrix.T)
+    i, j = divmod(int(np.argmax(asymmetry)), matrix.shape[0])
+    if asymmetry[i, j] > 1e-10 * float(np.abs(matrix).max()):
+        raise DataError(
+            f"the Gram matrix is not symmetric: entry ({i}, {j}) is {matrix[i, j]:.6g}, "
+            f"entry ({j}, {i}) is {matrix[j, i]:.6g}; give K = X Xᵀ."
+        )
+    return symmetrised(matrix)
+
+
+def frozen(array: Array) -> Array:
+    """Return the array, which from now on can only be read."""
+    array.flags.writeable = False
+    return array

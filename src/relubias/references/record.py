@@ -112,6 +112,14 @@ class MinimumNorm:
             return np.asarray(self.network.output_weights[0] * self.state.primal[0])
         return self.state.predictions
 
+    @property
+    def test_error(self) -> float | None:
+        """Mean squared error at the test points of the problem; None where there are none."""
+        test = self.problem.test
+        if self.of == "linear" and test is not None:
+            return test.error(self.network.output_weights[0] * self.state.primal_at(test)[0])
+        return self.state.test_error
+
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and JSON-able values from which :meth:`from_parts` rebuilds the record, given the problem."""
         meta = {

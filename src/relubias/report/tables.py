@@ -12,6 +12,7 @@ from relubias.comparison import Gap
 from relubias.dynamics.run import Run
 from relubias.problem import Problem
 from relubias.references.record import MinimumNorm
+from relubias.theory.regime import regime
 from relubias.verdict import active_pattern, is_silent, step_ratio
 from relubias.wording import count, listed, number, portion
 
@@ -41,9 +42,15 @@ def as_text(analysis: Analysis) -> str:
         ("Limit" if run.at_limit else "State reached", list(_limit(run))),
         ("Reference", list(_references(analysis))),
         ("Gap", list(_gap(analysis.gap, analysis.reference))),
+        ("Test points", list(_test_points(analysis))),
         ("Verdict", [("•", sentence) for sentence in analysis.verdict]),
     ]
     return "\n".join(_section(title, rows) for title, rows in sections if rows)
+
+
+def problem_as_text(problem: Problem) -> str:
+    """Return what is known of a problem before anything is trained, as :func:`as_text` does."""
+    return _section("Data", list(_data(problem, regime(problem).reasons)))
 
 
 def _section(title: str, rows: list[Row]) -> str:
@@ -73,12 +80,27 @@ def _data(problem: Problem, reasons: tuple[str, ...]) -> Iterator[Row]:
     done = {"none": "as they are", "centre": "centred", "standardise": "standardised", "unit-rows": "of norm 1 a row"}
     centred = f"centred (mean {number(problem.label_mean)} subtracted)" if problem.label_mean else "as they are"
     yield "preprocessing", f"features {done.get(problem.preprocess, problem.preprocess)}; labels {centred}"
+    yield from _dimensions(problem)
     digits = f"about {facts.digits:.0f} digits, carried by {facts.backing}"
     yield "rank of K", f"{facts.rank}; condition number {facts.condition:.3g}; {digits}"
     for note in problem.notes:
         yield "note", note
     for i, reason in enumerate(reasons):
         yield ("regime" if i == 0 else ""), reason
+
+
+def _dimensions(problem: Problem) -> Iterator[Row]:
+    """‖λ‖₁, d₂ and d_∞ as drawn, beside what K alone says of them."""
+    population, estimate = problem.population, problem.facts.d2_estimate
+    if population is None:
+        return
+    values = zip(("‖λ‖₁", "d₂", "d_∞"), population.as_dict().values(), strict=True)
+    yield "drawn with", ", ".join(f"{name} = {number(value)}" for name, value in values)
+    trace = f"tr K/n = {number(float(np.trace(problem.gram)) / problem.n_samples)}"
+    if estimate is not None:
+        trace += f", d₂ ≈ {number(estimate.value)} ({estimate.confidence:.0%} interval "
+        trace += f"{number(estimate.low)} to {number(estimate.high)})"
+    yield "estimated from K", trace
 
 
 def _training(run: Run, start_note: str) -> Iterator[Row]:
@@ -140,6 +162,22 @@ def _reference(name: str, reference: MinimumNorm) -> Iterator[Row]:
         yield "", f"norm {reference.norm:.12g}, at least {reference.lower_bound:.12g}"
         residuals = f"primal {kkt.primal:.1e}, dual {kkt.dual:.1e}, complementarity {kkt.complementarity:.1e}"
         yield "", f"optimality conditions, recomputed from K, relative: {residuals}"
+
+
+def _test_points(analysis: Analysis) -> Iterator[Row]:
+    test = analysis.problem.test
+    if test is None:
+        return
+    yield (
+        "points",
+        f"{count(test.n_points, 'point')}; predicting 0 has mean squared error {number(test.error(np.zeros(1)))}",
+    )
+    errors = {"training": analysis.run.state.test_error}
+    for name, reference in (("w*", analysis.reference), ("linear", analysis.linear)):
+        errors |= {} if reference is None else {name: reference.test_error}
+    for name, error in errors.items():
+        unknown = "not known: the weights have a part outside the span of the samples"
+        yield name, unknown if error is None else f"mean squared error {number(error)}"
 
 
 def _gap(gap: Gap | None, reference: MinimumNorm | None) -> Iterator[Row]:

@@ -14,6 +14,12 @@ contributions add up like a random walk. That number, the *interference*, decide
 
 The two bounds are a convention of ours; the theorems are asymptotic and name none. d₂ is estimated from K
 (:mod:`relubias.facts`). d_∞ cannot be told from n samples; the chain above bounds it through d₂ alone.
+
+Where the samples were drawn from a known distribution, d₂ and d_∞ are known and nothing has to be estimated. Then
+n/d_∞ decides too: it is the length of the samples along the leading direction, n λ_max in K, against ‖λ‖₁. Inside
+asks for n/d_∞ ≤ 1/10; from n/d_∞ = 1 on, one direction alone spoils K ≈ ‖λ‖₁ I, and the problem is outside. So is
+one whose features have no variance. d₂ is that of one row; where K shows a far smaller one, the rows are not
+independent, and the verdict is left open.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ from enum import StrEnum
 from typing import Any
 
 from relubias.facts import Estimate, Facts
+from relubias.population import Population
 from relubias.problem import Problem
 
 #: n/d₂ up to this is inside: interference up to a tenth.
@@ -31,6 +38,12 @@ INSIDE = 0.01
 
 #: n/d₂ from this on is outside: interference as large as a label.
 OUTSIDE = 1.0
+
+#: n/d_∞ up to this is inside, where d_∞ is known.
+LEADING = 0.1
+
+#: d₂ as drawn is believed unless it is this many times the upper end of its estimate.
+DISAGREES = 2.0
 
 #: Two samples with a larger cosine are not two independent samples of the regime: there, for n/d₂ ≤ 1/100, the
 #: largest of the n(n−1)/2 cosines is about 2√(log n/d₂) ≤ 0.13.
@@ -52,9 +65,11 @@ class Regime:
     Attributes
     ----------
     verdict : Membership
-        ``inside`` always means: as far as d₂ tells.
+        ``inside`` means: as far as d₂ tells, unless the samples were drawn from a known distribution.
     ratio : Estimate or None
-        n/d₂ with its interval; None where d₂ cannot be estimated.
+        n/d₂ with its interval, which is a point where d₂ is known; None where d₂ cannot be estimated.
+    leading : float or None
+        n/d_∞, where it is known.
     reasons : tuple of str
         One sentence each; the first says what decided.
     """
@@ -62,13 +77,19 @@ class Regime:
     verdict: Membership
     ratio: Estimate | None
     reasons: tuple[str, ...]
+    leading: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The regime as JSON-able values; an infinite end of an interval is None."""
         ratio = None
         if self.ratio is not None:
             ratio = {key: value if math.isfinite(value) else None for key, value in self.ratio._asdict().items()}
-        return {"verdict": str(self.verdict), "n_over_d2": ratio, "reasons": list(self.reasons)}
+        return {
+            "verdict": str(self.verdict),
+            "n_over_d2": ratio,
+            "n_over_dinf": self.leading,
+            "reasons": list(self.reasons),
+        }
 
 
 def regime(problem: Problem) -> Regime:
@@ -82,15 +103,20 @@ def regime(problem: Problem) -> Regime:
     -------
     Regime
     """
-    facts = problem.facts
-    ratio = samples_per_dimension(facts)
-    verdict, decisive = _decide(facts, ratio)
+    facts, population = problem.facts, problem.population
+    if population is None:
+        ratio, leading = samples_per_dimension(facts), None
+        verdict, decisive = _decide(facts, ratio)
+    else:
+        known = facts.n_samples / population.d2
+        ratio, leading = Estimate(known, known, known, 1.0), facts.n_samples / population.dinf
+        verdict, decisive = _decide_known(facts, population)
     alike = _alike(problem, facts)
     if alike and verdict is Membership.INSIDE:
         verdict = Membership.UNDECIDED
         decisive = f"{decisive[:-1]}, but two samples are far more alike than independent ones would be."
     remarks = (decisive, *alike, *_spectrum(facts), *_labels(facts), *_features(facts))
-    return Regime(verdict, ratio, remarks)
+    return Regime(verdict, ratio, remarks, leading)
 
 
 def samples_per_dimension(facts: Facts) -> Estimate | None:
@@ -130,6 +156,33 @@ def _decide(facts: Facts, ratio: Estimate | None) -> tuple[Membership, str]:
     if ratio.low >= OUTSIDE:
         return Membership.OUTSIDE, f"{evidence} is at least {OUTSIDE:g}: {effect}, as much as a label or more."
     return Membership.UNDECIDED, f"{evidence} is neither surely below {INSIDE} nor surely above {OUTSIDE:g}: {effect}."
+
+
+def _decide_known(facts: Facts, population: Population) -> tuple[Membership, str]:
+    n = facts.n_samples
+    ratio, leading = n / population.d2, n / population.dinf
+    evidence = (
+        f"The samples were drawn from a known distribution: n/d₂ = {ratio:.3g} and n/d_∞ = {leading:.3g} (n = {n}, "
+        f"d₂ = {population.d2:.4g}, d_∞ = {population.dinf:.4g})"
+    )
+    effect = f"the other samples move a prediction by about √(n/d₂) = {math.sqrt(ratio):.2g} label sizes"
+    if math.isinf(population.trace):
+        return Membership.OUTSIDE, "The samples were drawn from a known distribution, whose variance is infinite."
+    if ratio >= OUTSIDE:
+        return Membership.OUTSIDE, f"{evidence}; n/d₂ is at least {OUTSIDE:g}: {effect}, as much as a label or more."
+    if leading >= OUTSIDE:
+        return Membership.OUTSIDE, (
+            f"{evidence}; n/d_∞ is at least {OUTSIDE:g}: the leading direction alone is as large in K as ‖λ‖₁ is."
+        )
+    estimate = facts.d2_estimate
+    if estimate is not None and DISAGREES * estimate.high < population.d2:
+        return Membership.UNDECIDED, (
+            f"{evidence}, but K shows a far smaller d₂ ≈ {estimate.value:.4g} ({estimate.confidence:.0%} interval up "
+            f"to {estimate.high:.4g}): the samples are not independent, or have heavy tails."
+        )
+    if ratio <= INSIDE and leading <= LEADING:
+        return Membership.INSIDE, f"{evidence} are at most {INSIDE} and {LEADING}: {effect}."
+    return Membership.UNDECIDED, f"{evidence} are neither at most {INSIDE} and {LEADING}, nor as large as 1: {effect}."
 
 
 def _alike(problem: Problem, facts: Facts) -> list[str]:

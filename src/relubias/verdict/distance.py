@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from relubias.comparison import Gap
+from relubias.dynamics.run import INTERPOLATED
 from relubias.references.record import MinimumNorm
 from relubias.status import Optimality
 from relubias.theory.regime import Membership
@@ -23,7 +25,7 @@ def distance(parts: Parts) -> list[str]:
     relative = "undefined" if gap.relative is None else number(gap.relative)
     text = f"{where} is at distance {number(gap.absolute)} (absolute), {relative} (relative to ‖w*‖ = "
     text += f"{number(reference.norm)}) from w*, the minimum-norm solution ({reference.of})"
-    texts = [text]
+    texts = [_conclusion(parts, gap), text]
     if gap.relative is None:
         texts.append(gap.message)
     texts.append(f"predictions at the samples differ by at most {number(gap.prediction)} between the two")
@@ -34,6 +36,16 @@ def distance(parts: Parts) -> list[str]:
         )
     texts += [_finite_step(parts), _proof(reference), _linear(parts)]
     return texts
+
+
+def _conclusion(parts: Parts, gap: Gap) -> str:
+    """Whether the proven limit is the proven minimum-norm solution."""
+    reference = parts.reference
+    if reference is None or not parts.run.at_limit or reference.status is not Optimality.OPTIMAL:
+        return ""
+    size = max(reference.norm, parts.run.state.norm)
+    differ = gap.absolute > INTERPOLATED * size
+    return f"the limit is {'not ' if differ else ''}the minimum-norm solution ({reference.of})"
 
 
 def _compromise(parts: Parts, reference: MinimumNorm) -> list[str]:

@@ -49,10 +49,10 @@ def invaders(run: Run) -> Mask:
 
 def interference(run: Run) -> float | None:
     """√(n/d₂) max|y|: by how much the other samples move a prediction; None where d₂ cannot be estimated."""
-    estimate = run.problem.facts.d2_estimate
-    if estimate is None or not math.isfinite(estimate.value):
+    d2 = run.problem.d2
+    if d2 is None or not math.isfinite(d2):
         return None
-    return math.sqrt(run.problem.n_samples / estimate.value) * float(np.abs(run.problem.labels).max())
+    return math.sqrt(run.problem.n_samples / d2) * float(np.abs(run.problem.labels).max())
 
 
 def _shares(run: Run) -> list[str]:

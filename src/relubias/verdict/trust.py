@@ -12,8 +12,9 @@ FEW_DIGITS = 8.0
 
 def membership(parts: Parts) -> list[str]:
     """Is the problem in the regime of the theorems, and how do we know?"""
+    told = "" if parts.run.problem.population is not None else ", as far as d₂ tells"
     opening = {
-        Membership.INSIDE: "the data are in the regime of the paper's theorems, as far as d₂ tells",
+        Membership.INSIDE: f"the data are in the regime of the paper's theorems{told}",
         Membership.OUTSIDE: "the data are outside the regime of the paper's theorems, which say nothing about them",
         Membership.UNDECIDED: "whether the data are in the regime of the paper's theorems is undecided",
     }

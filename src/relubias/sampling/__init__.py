@@ -1,0 +1,390 @@
+"""Random problems at any dimension, and the classic instances.
+
+Every function here returns a :class:`~relubias.problem.Problem`; the records behind them
+(:class:`~relubias.sampling.random_problem.RandomProblem`, :mod:`~relubias.sampling.instances`) name a sampler, so that
+it can be written down, read back and drawn again::
+
+    problem = relubias.sampling.gaussian(n_samples=100, n_features=10**12, labels="teacher relu", n_test=50, rng=0)
+    problem = relubias.sampling.draw("gaussian n=100 d=1e12 spectrum=power-law:1.5", rng=0)
+    problem = relubias.sampling.vardi_shamir(gamma=2)
+
+Labels are a law, its text, an array, or None: ±1, half each. The same seed gives the same bits. A draw takes children
+of its seed, so that a Gaussian start with the same seed is independent of the problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from relubias.errors import ArgumentError
+from relubias.problem import Problem
+from relubias.sampling.features import (
+    Equicorrelated,
+    FeatureLaw,
+    Gaussian,
+    LogNormal,
+    Rademacher,
+    SparseSigns,
+    StudentT,
+    Subspace,
+    TruncatedNormal,
+    Uniform,
+)
+from relubias.sampling.instances import (
+    Coherent,
+    Duplicates,
+    Instance,
+    Lemma5Counterexample,
+    Orthogonal,
+    TwoSamples,
+    VardiShamir,
+)
+from relubias.sampling.labels import Given, LabelLaw, Signs, Teacher, as_label_law
+from relubias.sampling.random_problem import RandomProblem
+from relubias.sampling.spec import Sampler, as_spectrum, from_toml, parse, sampler_from_dict, to_toml
+from relubias.sampling.spectra import Spectrum
+
+__all__ = [
+    "Coherent",
+    "Duplicates",
+    "Equicorrelated",
+    "FeatureLaw",
+    "Gaussian",
+    "Given",
+    "Instance",
+    "LabelLaw",
+    "Lemma5Counterexample",
+    "LogNormal",
+    "Orthogonal",
+    "Rademacher",
+    "RandomProblem",
+    "Sampler",
+    "Signs",
+    "SparseSigns",
+    "Spectrum",
+    "StudentT",
+    "Subspace",
+    "Teacher",
+    "TruncatedNormal",
+    "TwoSamples",
+    "Uniform",
+    "VardiShamir",
+    "coherent",
+    "draw",
+    "duplicates",
+    "equicorrelated",
+    "from_toml",
+    "gaussian",
+    "lemma5_counterexample",
+    "log_normal",
+    "orthogonal",
+    "parse",
+    "rademacher",
+    "sampler_from_dict",
+    "sparse_signs",
+    "student_t",
+    "subspace",
+    "to_toml",
+    "truncated_normal",
+    "two_samples",
+    "uniform",
+    "vardi_shamir",
+]
+
+Labels = LabelLaw | str | ArrayLike | None
+Rng = int | np.random.Generator
+
+
+def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = False, rng: Rng | None = None) -> Problem:
+    """Draw a problem from a sampler or its name.
+
+    Parameters
+    ----------
+    sampler : RandomProblem, Instance or str
+        A record, or one line such as ``gaussian n=100 d=1e12``.
+    labels : LabelLaw, str or array_like, optional
+        With a line only: the labels; by default ±1, half each.
+    features : bool
+        Whether to draw X itself.
+    rng : int or numpy.random.Generator, optional
+        Needed where anything is random.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If the line has an unknown word, a number is out of range, `rng` is missing, or X does not fit into memory.
+    """
+    if isinstance(sampler, str):
+        return parse(sampler, labels).draw(rng=rng, features=features)
+    if labels is not None:
+        raise ArgumentError("labels are given with a line of text only; a record has a law of its own.")
+    return sampler.draw(rng=rng, features=features)
+
+
+def _spectral(spectrum: Spectrum | str | Sequence[float] | None) -> dict[str, Spectrum]:
+    """The argument of a law that has a spectrum; without one the law takes its own, isotropic."""
+    return {} if spectrum is None else {"spectrum": as_spectrum(spectrum)}
+
+
+def _random(law: FeatureLaw, n_samples: int, labels: Labels, n_test: int, features: bool, rng: Rng) -> Problem:
+    return RandomProblem(n_samples, law, as_label_law(labels), n_test).draw(rng=rng, features=features)
+
+
+def gaussian(
+    *,
+    n_samples: int,
+    n_features: int,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Gaussian features, isotropic or with a covariance spectrum.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Without `features`, isotropic rows cost no more at n_features = 1e12 than at 1e4.
+    spectrum : Spectrum, str or sequence of float, optional
+        Eigenvalues of the covariance: a record of :mod:`relubias.sampling.spectra`, its text such as
+        ``power-law:1.5``, or the eigenvalues themselves; by default all are 1.
+    labels : LabelLaw, str or array_like, optional
+        A law, its text such as ``teacher relu noise=0.1``, or the labels themselves; by default ±1, half each.
+    n_test : int
+        Number of test points.
+    features : bool
+        Draw X itself and keep it.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    Problem
+        With the population it was drawn from and, where there are any, its test points.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If an option is out of range, or X does not fit into memory.
+    """
+    return _random(Gaussian(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def rademacher(
+    *,
+    n_samples: int,
+    n_features: int,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent components ±1, one half each. Other options: see :func:`gaussian`."""
+    return _random(Rademacher(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def uniform(
+    *,
+    n_samples: int,
+    n_features: int,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent components, uniform, of mean 0 and variance 1. Other options: see :func:`gaussian`."""
+    return _random(Uniform(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def sparse_signs(
+    *,
+    n_samples: int,
+    n_features: int,
+    density: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent components that are mostly 0, else a sign. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    density : float
+        Probability of a component that is not 0.
+    """
+    return _random(SparseSigns(n_features, density, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def truncated_normal(
+    *,
+    n_samples: int,
+    n_features: int,
+    bound: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent normal components, cut off at a bound. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    bound : float
+        In standard deviations before the cut.
+    """
+    return _random(TruncatedNormal(n_features, bound, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def student_t(
+    *,
+    n_samples: int,
+    n_features: int,
+    degrees: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent components with heavy tails; a negative control. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    degrees : float
+        Degrees of freedom.
+    """
+    return _random(StudentT(n_features, degrees, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def log_normal(
+    *,
+    n_samples: int,
+    n_features: int,
+    sigma: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Independent centred log-normal components; a negative control. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the logarithm.
+    """
+    return _random(LogNormal(n_features, sigma, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
+
+
+def equicorrelated(
+    *,
+    n_samples: int,
+    n_features: int,
+    correlation: float,
+    spectrum: Spectrum | str | Sequence[float] | None = None,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Rows that are correlated with each other; a negative control. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    correlation : float
+        Of any two rows.
+    """
+    return _random(
+        Equicorrelated(n_features, correlation, **_spectral(spectrum)), n_samples, labels, n_test, features, rng
+    )
+
+
+def subspace(
+    *,
+    n_samples: int,
+    n_features: int,
+    dimension: int,
+    labels: Labels = None,
+    n_test: int = 0,
+    features: bool = False,
+    rng: Rng,
+) -> Problem:
+    """Rows in a subspace of low dimension; a negative control. Other options: see :func:`gaussian`.
+
+    Parameters
+    ----------
+    dimension : int
+        Of the subspace.
+    """
+    return _random(Subspace(n_features, dimension), n_samples, labels, n_test, features, rng)
+
+
+def orthogonal(
+    *,
+    n_samples: int,
+    squared_norms: float | tuple[float, ...] = 1.0,
+    labels: Labels = None,
+    features: bool = False,
+    rng: Rng | None = None,
+) -> Problem:
+    """Exactly orthogonal rows of the given ‖x_i‖², one for all samples or one each.
+
+    `rng` is needed where the labels are drawn; teachers are refused.
+    """
+    return Orthogonal(n_samples, squared_norms, as_label_law(labels)).draw(rng=rng, features=features)
+
+
+def coherent(
+    *, n_samples: int, cosine: float, labels: Labels = None, features: bool = False, rng: Rng | None = None
+) -> Problem:
+    """Unit rows, any two of which have this cosine, from −1/(n − 1) to 1.
+
+    `rng` is needed where the labels are drawn; teachers are refused.
+    """
+    return Coherent(n_samples, cosine, as_label_law(labels)).draw(rng=rng, features=features)
+
+
+def duplicates(
+    *, n_samples: int, copies: int = 1, conflicting: bool = False, labels: Labels = None, rng: Rng | None = None
+) -> Problem:
+    """Orthogonal unit rows, the last `copies` of which repeat the first, with its label or the opposite one.
+
+    `rng` is needed where the labels (of the rows that are no copies) are drawn; teachers are refused.
+    """
+    return Duplicates(n_samples, copies, conflicting, as_label_law(labels)).draw(rng=rng)
+
+
+def vardi_shamir(*, gamma: float = 1.0) -> Problem:
+    """The family of Vardi and Shamir (2021): rows (3, −1, 0), (4, 2, 0), (0, γ, γ), labels (16, 18, 0), γ > 0.
+
+    One ReLU. The global minimisers are {(5, −1, c): c ≤ 1} for every γ, but the limit of gradient descent depends on γ.
+    """
+    return VardiShamir(gamma).draw()
+
+
+def lemma5_counterexample() -> Problem:
+    """Three samples of which the third, active and with a positive label, goes off at the first step.
+
+    From β = 1e-3 for all samples with η = ½; the hypotheses of the paper's Lemma 5 do not hold here.
+    """
+    return Lemma5Counterexample().draw()
+
+
+def two_samples(
+    *, angle: float, labels: tuple[float, float] = (1.0, -1.0), norms: tuple[float, float] = (1.0, 1.0)
+) -> Problem:
+    """Two samples in the plane, `angle` degrees apart, with these labels and lengths."""
+    return TwoSamples(angle, labels, norms).draw()

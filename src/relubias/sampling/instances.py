@@ -1,0 +1,327 @@
+"""Classic instances: small problems of a known shape, most of them without any randomness.
+
+* **Orthogonal**: K = diag(‖x_i‖²). Samples do not interfere; everything decouples.
+* **Coherent**: unit rows at one cosine ρ to each other, K = (1 − ρ) I + ρ 11ᵀ, −1/(n−1) ≤ ρ ≤ 1.
+* **Vardi–Shamir** (2021): rows (3, −1, 0), (4, 2, 0), (0, γ, γ), y = (16, 18, 0), one ReLU. For every γ > 0 the global
+  minimisers are the same set {(5, −1, c): c ≤ 1}, whose shortest is (5, −1, 0), but where gradient descent ends in it
+  depends on γ: its limit is no function of the set of minimisers.
+* **Duplicates**: orthogonal unit rows, the last of which repeat the first; with the same labels, or with conflicting
+  ones, which no model interpolates.
+* **Lemma 5 without its hypotheses**: K = [[1, 0, −.9], [0, 1, .3], [−.9, .3, 1]], y = (5, −1, ½). The third sample has
+  the sign of the neuron, and yet the first step from β = 1e-3·1 with η = ½ makes it inactive.
+* **Two samples** in the plane at a given angle, for the blackboard.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.special
+
+from relubias.arguments import is_number, is_whole
+from relubias.errors import ArgumentError
+from relubias.linalg.gram import Array
+from relubias.population import Population
+from relubias.problem import Problem
+from relubias.sampling.labels import LabelLaw, Signs, labels_from_dict
+from relubias.sampling.spelling import built, plain
+from relubias.sampling.streams import streams
+
+Rng = int | np.random.Generator | None
+
+
+class Instance:
+    """What instances have in common: they are drawn, written as plain values and rebuilt alike."""
+
+    kind: ClassVar[str]
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem.
+
+        Parameters
+        ----------
+        rng : int or numpy.random.Generator, optional
+            Needed where labels are drawn; where nothing is random it changes nothing.
+        features : bool
+            Keep X; small instances have it anyway.
+        """
+        raise NotImplementedError
+
+    def as_dict(self) -> dict[str, Any]:
+        """The instance as plain values."""
+        values = plain(self)
+        return values | {"labels": values["labels"].as_dict()} if isinstance(self, Labelled) else values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Any:
+        """Rebuild an instance from :meth:`as_dict`.
+
+        Raises
+        ------
+        ArgumentError
+            With the key, where something is unknown, missing or out of range.
+        """
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
+        fields.pop("kind", None)
+        if issubclass(cls, Labelled) and "labels" in fields:
+            fields["labels"] = labels_from_dict(fields["labels"])
+        return built(cls, fields, cls.kind)
+
+
+class Labelled(Instance):
+    """Instances of any number of samples, whose labels follow a law."""
+
+    n_samples: int
+    labels: LabelLaw
+
+    @property
+    def words(self) -> str:
+        """What the rows are, for the source of the problem."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        if not (is_whole(self.n_samples) and self.n_samples >= 1):
+            raise ArgumentError(f"n_samples must be a whole number from 1; it is {self.n_samples!r}.")
+        object.__setattr__(self, "n_samples", int(self.n_samples))
+        if self.labels.n_teachers:
+            raise ArgumentError(
+                f"{self.kind} samples have no teachers among them; give signs, or the labels themselves."
+            )
+
+    def _labels(self, rng: Rng, count: int) -> Array:
+        (generator,) = streams(0 if rng is None and self.labels.kind == "given" else rng, 1)
+        return self.labels.draw(np.empty((0, count)), Population(1.0, 1.0, 1.0), count, generator)[0]
+
+    def _problem(self, gram: Array, rows: Array | None, labels: Array) -> Problem:
+        if rows is None:
+            return Problem.from_gram(gram, labels, n_features=len(gram), source=self.words)
+        return Problem.from_features(rows, labels, source=self.words)
+
+
+@dataclass(frozen=True)
+class Orthogonal(Labelled):
+    """Exactly orthogonal rows.
+
+    Attributes
+    ----------
+    n_samples : int
+    squared_norms : float or tuple of float
+        ‖x_i‖², one for all samples or one each.
+    labels : LabelLaw
+    """
+
+    kind: ClassVar[str] = "orthogonal"
+
+    n_samples: int
+    squared_norms: float | tuple[float, ...] = 1.0
+    labels: LabelLaw = field(default_factory=Signs)
+
+    def __post_init__(self) -> None:
+        self._check()
+        if isinstance(self.squared_norms, Sequence):
+            object.__setattr__(self, "squared_norms", tuple(self.squared_norms))
+            if len(self._sizes) != self.n_samples:
+                raise ArgumentError(f"{len(self._sizes)} squared_norms are given for {self.n_samples} samples.")
+        for value in self._sizes:
+            _require_positive(value, "squared_norms")
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        return "exactly orthogonal rows"
+
+    @property
+    def _sizes(self) -> tuple[float, ...]:
+        given = self.squared_norms
+        return given if isinstance(given, tuple) else (given,) * self.n_samples
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem; see :meth:`Instance.draw`."""
+        sizes = np.array(self._sizes, dtype=np.float64)
+        rows = np.diag(np.sqrt(sizes)) if features else None
+        return self._problem(np.diag(sizes), rows, self._labels(rng, self.n_samples))
+
+
+@dataclass(frozen=True)
+class Coherent(Labelled):
+    """Unit rows, all pairs of which have the same cosine.
+
+    Attributes
+    ----------
+    n_samples : int
+    cosine : float
+        ρ from −1/(n − 1), where the rows are dependent, to 1, where they coincide.
+    labels : LabelLaw
+    """
+
+    kind: ClassVar[str] = "coherent"
+
+    n_samples: int
+    cosine: float
+    labels: LabelLaw = field(default_factory=Signs)
+
+    def __post_init__(self) -> None:
+        self._check()
+        least = -1.0 / max(1, self.n_samples - 1)
+        if not (is_number(self.cosine) and least <= self.cosine <= 1.0):
+            raise ArgumentError(
+                f"cosine of {self.n_samples} rows must be from {least:.6g} (−1/(n − 1)) to 1; it is {self.cosine!r}."
+            )
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        return f"unit rows at cosine {self.cosine:g} to each other"
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem; see :meth:`Instance.draw`."""
+        n, rho = self.n_samples, float(self.cosine)
+        gram = np.full((n, n), rho)
+        np.fill_diagonal(gram, 1.0)
+        rows = None
+        if features:  # the symmetric root of K, which has two eigenvalues
+            low, high = math.sqrt(1.0 - rho), math.sqrt(max(0.0, 1.0 + (n - 1) * rho))
+            rows = low * np.eye(n) + (high - low) / n
+        return self._problem(gram, rows, self._labels(rng, n))
+
+
+@dataclass(frozen=True)
+class Duplicates(Labelled):
+    """Orthogonal unit rows, the last of which repeat the first one.
+
+    Attributes
+    ----------
+    n_samples : int
+        Copies included.
+    copies : int
+        How many rows repeat the first, from 1 to n_samples − 1.
+    conflicting : bool
+        The copies have the opposite of the first label; else the same.
+    labels : LabelLaw
+        Of the rows that are no copies.
+    """
+
+    kind: ClassVar[str] = "duplicates"
+
+    n_samples: int
+    copies: int = 1
+    conflicting: bool = False
+    labels: LabelLaw = field(default_factory=Signs)
+
+    def __post_init__(self) -> None:
+        self._check()
+        if not (is_whole(self.copies) and 1 <= self.copies < self.n_samples):
+            raise ArgumentError(f"copies must be from 1 to {self.n_samples - 1}, one row less; it is {self.copies!r}.")
+        if not isinstance(self.conflicting, bool):
+            raise ArgumentError(f"conflicting must be true or false; it is {self.conflicting!r}.")
+        object.__setattr__(self, "copies", int(self.copies))
+
+    @property
+    def words(self) -> str:
+        """What the rows are."""
+        kind = "conflicting" if self.conflicting else "the same"
+        return f"orthogonal unit rows, the first repeated {self.copies} times with {kind} labels"
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem, with its features; see :meth:`Instance.draw`."""
+        distinct = self.n_samples - self.copies
+        rows = np.vstack([np.eye(distinct), np.tile(np.eye(distinct)[0], (self.copies, 1))])
+        labels = self._labels(rng, distinct)
+        repeated = np.full(self.copies, -labels[0] if self.conflicting else labels[0])
+        return self._problem(rows @ rows.T, rows, np.concatenate([labels, repeated]))
+
+
+@dataclass(frozen=True)
+class VardiShamir(Instance):
+    """The family of Vardi and Shamir, in which no function of the minimisers describes the limit.
+
+    Attributes
+    ----------
+    gamma : float
+        γ > 0.
+    """
+
+    kind: ClassVar[str] = "vardi-shamir"
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require_positive(self.gamma, "gamma")
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem, with its features; see :meth:`Instance.draw`."""
+        rows = np.array([[3.0, -1.0, 0.0], [4.0, 2.0, 0.0], [0.0, self.gamma, self.gamma]])
+        source = f"the family of Vardi and Shamir, γ = {self.gamma:g}"
+        return Problem.from_features(rows, [16.0, 18.0, 0.0], source=source)
+
+
+@dataclass(frozen=True)
+class Lemma5Counterexample(Instance):
+    """Three samples of which an active one with the sign of the neuron goes off at the first step."""
+
+    kind: ClassVar[str] = "lemma5-counterexample"
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem, with its features; see :meth:`Instance.draw`."""
+        rows = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-0.9, 0.3, math.sqrt(0.1)]])
+        source = "the three samples on which Lemma 5 fails without its hypotheses"
+        return Problem.from_features(rows, [5.0, -1.0, 0.5], source=source)
+
+
+@dataclass(frozen=True)
+class TwoSamples(Instance):
+    """Two samples in the plane.
+
+    Attributes
+    ----------
+    angle : float
+        Between them, in degrees.
+    labels : tuple of float
+    norms : tuple of float
+        ‖x_1‖ and ‖x_2‖.
+    """
+
+    kind: ClassVar[str] = "two-samples"
+
+    angle: float
+    labels: tuple[float, float] = (1.0, -1.0)
+    norms: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for name in ("labels", "norms"):
+            pair = getattr(self, name)
+            if not isinstance(pair, Sequence) or len(pair) != 2 or not all(_is_finite(value) for value in pair):
+                raise ArgumentError(f"{name} of two samples must be two finite numbers; they are {pair!r}.")
+            object.__setattr__(self, name, (float(pair[0]), float(pair[1])))
+        if not _is_finite(self.angle):
+            raise ArgumentError(f"angle must be a finite number of degrees; it is {self.angle!r}.")
+        for value in self.norms:
+            _require_positive(value, "norms")
+
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
+        """Return the problem, with its features; see :meth:`Instance.draw`."""
+        # cosine and sine of degrees are exact at right angles
+        second = [float(scipy.special.cosdg(self.angle)), float(scipy.special.sindg(self.angle))]
+        rows = np.array(self.norms)[:, None] * np.array([[1.0, 0.0], second])
+        return Problem.from_features(rows, self.labels, source=f"two samples at {self.angle:g} degrees")
+
+
+INSTANCES: dict[str, type[Instance]] = {
+    instance.kind: instance
+    for instance in (Orthogonal, Coherent, Duplicates, VardiShamir, Lemma5Counterexample, TwoSamples)
+}
+
+
+def _is_finite(value: object) -> bool:
+    return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def _require_positive(value: object, what: str) -> None:
+    if not (_is_finite(value) and value > 0):  # type: ignore[operator]
+        raise ArgumentError(f"{what} must be positive finite numbers; one is {value!r}.")

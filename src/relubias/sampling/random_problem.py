@@ -1,0 +1,135 @@
+"""Random problems: samples, test points and teachers are rows of one draw.
+
+With N = n_samples + n_test + n_teachers rows, everything that a problem needs is in their Gram matrix
+
+        ⎡ K        ·     · ⎤   samples
+    G = ⎢ X_test Xᵀ  ·     · ⎥   test points
+        ⎣ T Xᵀ   T X_testᵀ · ⎦   teachers
+
+so that drawing G (O(N²) numbers for Gaussian features, whatever their number) and splitting it is enough: labels,
+test error and K cost no d. Only `features=True` draws X itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from relubias.arguments import is_whole
+from relubias.errors import ArgumentError
+from relubias.held_out import HeldOut
+from relubias.linalg.gram import Array
+from relubias.linalg.validation import require_tractable
+from relubias.population import Population
+from relubias.problem import Problem
+from relubias.sampling.features import FeatureLaw, features_from_dict
+from relubias.sampling.labels import LabelLaw, Signs, labels_from_dict
+from relubias.sampling.spelling import built
+from relubias.sampling.streams import streams
+
+
+@dataclass(frozen=True)
+class RandomProblem:
+    """A distribution of problems.
+
+    Attributes
+    ----------
+    n_samples : int
+    features : FeatureLaw
+    labels : LabelLaw
+        By default ±1, half each.
+    n_test : int
+        Number of test points.
+
+    Raises
+    ------
+    ArgumentError
+        If a number is out of range.
+    """
+
+    kind: ClassVar[str] = "random"
+
+    n_samples: int
+    features: FeatureLaw
+    labels: LabelLaw = field(default_factory=Signs)
+    n_test: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_samples", 1), ("n_test", 0)):
+            value = getattr(self, name)
+            if not (is_whole(value) and value >= least):
+                raise ArgumentError(f"{name} must be a whole number from {least}; it is {value!r}.")
+            object.__setattr__(self, name, int(value))
+
+    @property
+    def population(self) -> Population:
+        """‖λ‖₁, d₂ and d_∞ of the features."""
+        return self.features.population
+
+    def draw(self, *, rng: int | np.random.Generator | None = None, features: bool = False) -> Problem:
+        """Draw a problem.
+
+        Parameters
+        ----------
+        rng : int or numpy.random.Generator
+            Required. Features and labels take independent streams of it.
+        features : bool
+            Draw X itself and keep it, at a cost of (n_samples + n_test + n_teachers) · d numbers. The numbers are
+            then others than those that give K alone.
+
+        Raises
+        ------
+        ArgumentError, DataError
+            If `rng` is missing, X does not fit into memory, or there are too many rows.
+        """
+        n, several = self.n_samples, self.n_samples + self.n_test
+        total = several + self.labels.n_teachers
+        require_tractable(total)
+        for_features, for_labels = streams(rng, 2)
+        rows = self.features.rows(total, for_features) if features else None
+        gram = self.features.gram(total, for_features) if rows is None else rows @ rows.T
+        labels, test_labels = self.labels.draw(gram[several:, :several], self.population, n, for_labels)
+        test = _test_points(gram, test_labels, n, rows) if self.n_test else None
+        common: dict[str, Any] = {"source": self._source(rng), "population": self.population, "test": test}
+        if rows is None:
+            return Problem.from_gram(gram[:n, :n], labels, n_features=self.features.n_features, **common)
+        return Problem.from_features(rows[:n], labels, **common)
+
+    def _source(self, rng: object) -> str:
+        seed = f", seed {rng}" if isinstance(rng, int | np.integer) else ""
+        return f"a draw of {self.features.kind} features, labels by {self.labels.kind}{seed}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The distribution as plain values, from which :meth:`from_dict` rebuilds it."""
+        return {
+            "kind": self.kind,
+            "n_samples": self.n_samples,
+            "n_test": self.n_test,
+            "features": self.features.as_dict(),
+            "labels": self.labels.as_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RandomProblem:
+        """Rebuild a distribution from :meth:`as_dict`.
+
+        Raises
+        ------
+        ArgumentError
+            With the key, where something is unknown, missing or out of range.
+        """
+        fields = {key: value for key, value in values.items() if key != "kind"}
+        if "features" in fields:
+            fields["features"] = features_from_dict(fields["features"])
+        if "labels" in fields:
+            fields["labels"] = labels_from_dict(fields["labels"])
+        return built(cls, fields, "problem")
+
+
+def _test_points(gram: Array, labels: Array, n_samples: int, rows: Array | None) -> HeldOut:
+    test = slice(n_samples, n_samples + len(labels))
+    features = None if rows is None else rows[test]
+    return HeldOut(gram[test, :n_samples], np.diagonal(gram)[test], labels, features)
