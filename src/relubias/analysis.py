@@ -21,6 +21,7 @@ from relubias.archive import load_record, nested, part, save_record
 from relubias.comparison import Gap
 from relubias.comparison import gap as gap_between
 from relubias.dynamics.descent import Descent
+from relubias.dynamics.flow import Flow
 from relubias.dynamics.run import Progress, Run
 from relubias.errors import ArgumentError, StartError
 from relubias.network import Network
@@ -147,7 +148,7 @@ def analyze(
     network: Network | None = None,
     start: State | None = None,
     *,
-    dynamics: Descent | None = None,
+    dynamics: Descent | Flow | None = None,
     of: str = "global",
     progress: Callable[[Progress], None] | None = None,
     announce: Callable[[str], None] | None = None,
@@ -162,7 +163,7 @@ def analyze(
     start : State, optional
         By default all samples are active at a thousandth of the root mean square of the labels; where no weights
         do that, a Gaussian start of that size, seed 0, and `start_note` says so.
-    dynamics : Descent, optional
+    dynamics : Descent or Flow, optional
         How to train; by default gradient descent with the step 1/λ_max(H) to its limit.
     of : str
         Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`.
@@ -279,16 +280,18 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
         "meaning": run.status.meaning,
         "message": run.message,
         "at_limit": run.at_limit,
-        "steps": None if run.at_limit else int(run.steps),
-        "certified_from": int(run.steps) if run.at_limit else None,
-        "stabilised_at": None if run.stabilised_at is None else int(run.stabilised_at),
+        "dynamics": "flow" if run.is_flow else "descent",
+        "steps": None if run.at_limit or run.is_flow else int(run.steps),
+        "time": None if run.at_limit else run.time,
+        "certified_from": run.moment if run.at_limit else None,
+        "stabilised_at": run.stabilised_at,
         "pattern_changes": int(run.pattern_changes),
-        "last_change": int(run.last_change.max()),
-        "step_size": run.step_size,
+        "last_change": run.last_change.max().item(),
+        "step_size": None if run.is_flow else run.step_size,
         "stable_step": _finite(run.stable_step),
         "step_over_stable": step_ratio(run),
         "interpolated": int(run.interpolated.sum()),
-        "dead": {str(neuron): int(step) for neuron, step in run.dead.items()},
+        "dead": {str(neuron): moment for neuron, moment in run.dead.items()},
         "at_zero": [[int(neuron), int(sample)] for neuron, sample in run.at_zero],
         "cycle": _cycle_as_dict(run),
         "loss": _finite(run.state.loss),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,9 @@ from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
     from relubias.analysis import Analysis
+    from relubias.dynamics.descent import Descent
+    from relubias.dynamics.flow import Flow
+    from relubias.dynamics.trajectory import Record
     from relubias.network import Network
     from relubias.problem import Problem
     from relubias.state import State
@@ -60,19 +64,28 @@ def analyze_command(
         str | None,
         typer.Option("--step-size", help="A number, or 0.5/lmax, or 0.5/trace; by default 1/lmax.", metavar="STEP"),
     ] = None,
+    flow: Annotated[
+        bool, typer.Option("--flow", help="Gradient flow, the limit of small steps, instead of gradient descent.")
+    ] = False,
     until: Annotated[
-        str | None, typer.Option("--until", help="Stop at this step; by default at the exact limit.", metavar="STEPS")
+        str | None,
+        typer.Option(
+            "--until", help="Stop at this step (time, with --flow); by default at the exact limit.", metavar="STEPS"
+        ),
     ] = None,
     record: Annotated[
         str | None,
         typer.Option(
             "--record",
-            help="Steps to keep for --output: log (spaced logarithmically), none, or a list as 1,10,1e3; by default "
+            help="Steps (times, with --flow) to keep for --output: log (spaced logarithmically), none, or a list as 1,10,1e3; by default "
             f"log up to {RECORDED:,} samples, where it costs next to nothing.",
             metavar="STEPS",
         ),
     ] = None,
-    budget: Annotated[float, typer.Option("--budget", help="Work allowed, in plain steps.")] = 1e9,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Work allowed: plain steps, by default 1e9; with --flow events, by default 1e5."),
+    ] = None,
     of: Annotated[str, typer.Option("--of", help="Which solutions the reference is the shortest of.")] = "global",
     json: options.Json = False,
     output: Annotated[
@@ -103,7 +116,13 @@ def analyze_command(
         raise ArgumentError(
             "--rng is the seed of a gaussian start or of a drawn problem; add --start gaussian or --random."
         )
-    signs, steps, kept = options.network(network), options.until(until), options.record(record)
+    if flow and step_size is not None:
+        raise ArgumentError("--step-size is for gradient descent; a flow has no step: leave one of the two out.")
+    signs, stop, kept = (
+        options.network(network),
+        options.until(until, flow=flow),
+        options.record(record, flow=flow),
+    )
     with ProgressLine() as line:
         if random is None:
             line.announce(f"reading {file}")
@@ -115,15 +134,12 @@ def analyze_command(
         if output is not None and record is None and problem.n_samples <= RECORDED:
             kept = "log"
         from relubias.analysis import analyze
-        from relubias.dynamics.descent import Descent
 
         analysis = analyze(
             problem,
             signs,
             _start(problem, signs, start, scale=scale, depth=depth, rng=rng),
-            dynamics=Descent(
-                step_size=options.step_size(step_size, problem, signs), until=steps, record=kept, budget=budget
-            ),
+            dynamics=_dynamics(flow, options.step_size(step_size, problem, signs), stop, kept, budget),
             of=of,
             progress=line,
             announce=line.announce,
@@ -137,6 +153,20 @@ def analyze_command(
     if require_limit:
         analysis.run.require_limit()
     return 0
+
+
+def _dynamics(
+    flow: bool, step_size: float | None, until: float | None, record: Record, budget: float | None
+) -> Descent | Flow:
+    """How to train, from the options."""
+    from relubias.dynamics.descent import Descent
+    from relubias.dynamics.flow import Flow
+
+    if flow:
+        options = Flow(until=until, record=record)
+        return options if budget is None else replace(options, max_events=budget)  # type: ignore[arg-type]
+    steps = None if until is None else int(until)
+    return Descent(step_size=step_size, until=steps, record=record, budget=1e9 if budget is None else budget)
 
 
 def _print(analysis: Analysis, json: bool) -> None:

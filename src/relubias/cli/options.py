@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,24 +103,36 @@ def step_size(text: str | None, problem: Problem, network: Network) -> float | N
     return step_sizes.checked(amount)
 
 
-def until(text: str | None) -> int | None:
-    """Read a number of steps such as ``1000`` or ``1e9``.
+def until(text: str | None, *, flow: bool = False) -> float | None:
+    """Read a number of steps such as ``1000`` or ``1e9``; of a flow, a time such as ``0.5``.
 
     Raises
     ------
     ArgumentError
-        If it is not a whole number.
+        If it is not a whole number, or not a time.
     """
     if text is None:
         return None
+    if flow:
+        return _time(text, f"--until {text!r} is not a finite time from 0 on; leave it out for the limit.")
     steps = _whole(text)
     if steps is None:
         raise ArgumentError(f"--until {text!r} is not a whole number of steps; leave it out for the limit.")
     return steps
 
 
-def record(text: str | None) -> Record:
-    """Read ``log``, ``none`` or a list of steps such as ``1,10,1e3``.
+def _time(text: str, refusal: str) -> float:
+    try:
+        time = float(text)
+    except ValueError:
+        time = math.nan
+    if not 0.0 <= time < math.inf:
+        raise ArgumentError(refusal)
+    return time
+
+
+def record(text: str | None, *, flow: bool = False) -> Record:
+    """Read ``log``, ``none`` or a list of steps such as ``1,10,1e3``; of a flow, of times such as ``0.1,1``.
 
     Raises
     ------
@@ -130,6 +143,9 @@ def record(text: str | None) -> Record:
         return None
     if text == "log":
         return "log"
+    if flow:
+        refusal = f"--record {text!r} is none of: log, none, or a list of times such as 0.01,1,1e3."
+        return [_time(item, refusal) for item in text.split(",")]
     steps = [_whole(item) for item in text.split(",")]
     if None in steps:
         raise ArgumentError(f"--record {text!r} is none of: log, none, or a list of steps such as 1,10,1e3.")

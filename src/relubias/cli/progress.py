@@ -57,7 +57,7 @@ class ProgressLine:
         self.next = now + (REDRAW if self.live else PLAIN)
         with self.lock:
             self.write(
-                f"relubias: step {progress.steps:,}, {progress.pattern_changes:,} changes of pattern, "
+                f"relubias: {'piece' if progress.flow else 'step'} {progress.steps:,}, {progress.pattern_changes:,} changes of pattern, "
                 f"loss {progress.loss:.3g}, {progress.cost / progress.budget:.0%} of the budget"
             )
 

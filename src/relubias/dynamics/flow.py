@@ -139,7 +139,7 @@ def continue_flow(
     moments = wanted_moments(record, until, _first_moment(field))
     loop = FlowLoop(
         field=field,
-        point=Point(saved.time, saved.primal, saved.dual, saved.mode, saved.contact),
+        point=Point(saved.time, saved.primal, saved.dual, saved.residual, saved.error, saved.mode, saved.contact),
         diary=Diary.of(run, saved.logged),
         recorder=Recorder([time for time in moments if time > run.time]),
         until=INFINITY if until is None else until,

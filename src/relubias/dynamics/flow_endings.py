@@ -87,6 +87,8 @@ class FlowEndings:
             time=point.time,
             primal=point.primal.copy(),
             dual=point.dual.copy(),
+            residual=point.residual.copy(),
+            error=point.error.copy(),
             mode=point.mode.copy(),
             contact=point.contact.copy(),
             logged=self.loop.diary.logged.copy(),

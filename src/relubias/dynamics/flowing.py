@@ -8,21 +8,24 @@ time asked for, or with a piece that no event can end: its end at t = ∞ is the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.exponentials import INFINITY
 from relubias.dynamics.interrupts import undisturbed
-from relubias.dynamics.pieces import BETA, Field, Next, Piece, Point
+from relubias.dynamics.pieces import BETA, ERRORS, Field, Next, Piece, Point
 from relubias.dynamics.run import FLOW_EVENT, Progress, Run
-from relubias.dynamics.sliding import BoxMinimum, Kink, Zeros, first_order, second_order
+from relubias.dynamics.sliding import GRADIENT_MARGIN, BoxMinimum, Kink, Zeros, first_order, second_order
 from relubias.dynamics.trajectory import Recorder
+from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 
 #: Events in a row, per pair of neuron and sample, at one and the same time: a tie that has no end.
 TIES = 4
+#: Events in a row at one and the same time, before those that come again are left to rest.
+PATIENCE = 8
 #: A mode has decayed to nothing when only e to minus this is left of it.
 DECAYED = 40.0
 
@@ -102,22 +105,16 @@ class FlowLoop:
     @classmethod
     def begin(cls, field: Field, primal: Array, dual: Array) -> Point:
         """The point at time 0: on and off are the signs of β; zeros are off until they are resolved."""
-        mode = np.where(primal > 0, 1, -1).astype(np.int8)
-        return Point(0.0, primal.copy(), dual.copy(), mode, np.zeros(mode.shape, dtype=np.int8))
+        mode = np.where((primal > 0) | (not field.kinked), 1, -1).astype(np.int8)
+        error = ERRORS * EPS * (np.abs(field.labels) + np.abs(primal).sum(axis=0))
+        contact = np.zeros(mode.shape, dtype=np.int8)
+        return Point(0.0, primal.copy(), dual.copy(), field.residual(primal), error, mode, contact)
 
     def settle_start(self) -> None:
         """Resolve the zeros of the start."""
-        if not self.field.kinked:
-            self.point = Point(
-                0.0, self.point.primal, self.point.dual, np.ones_like(self.point.mode), self.point.contact
-            )
-            return
         zero = (self.point.primal == 0.0) & (self.field.operator.diagonal > 0.0)
-        if zero.any():
-            at = self.point
-            self._resolve(
-                0.0, at.primal, at.dual, at.mode.copy(), np.zeros_like(at.mode), np.flatnonzero(zero.any(axis=1))
-            )
+        if self.field.kinked and zero.any():
+            self._resolve(self.point, np.zeros_like(self.point.mode), np.flatnonzero(zero.any(axis=1)))
 
     def run(self) -> str:
         """Go on until something ends it: limit, reached, budget, ties or interrupted."""
@@ -128,8 +125,8 @@ class FlowLoop:
                 if end:
                     return end
                 if self.progress is not None:
-                    loss = 0.5 * float(np.sum(np.square(self.field.residual(self.point.primal))))
-                    self.progress(Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events))
+                    loss = 0.5 * float(np.sum(np.square(self.point.residual)))
+                    self.progress(Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events, flow=True))
         except KeyboardInterrupt:
             return "interrupted"
 
@@ -167,6 +164,7 @@ class FlowLoop:
         """Move to the end of a piece and begin the next."""
         at, time = piece.point, piece.point.time + coming.time
         primal, dual = piece.primal_at(coming.time), piece.dual_at(coming.time)
+        residual, error = piece.residual_at(coming.time), piece.error_at(coming.time)
         at_rest = (at.primal == 0.0) & (at.mode != 0) & (at.contact == 0)
         primal[(at.mode == 0) | at_rest] = 0.0
         ended = np.zeros_like(at.mode)
@@ -182,7 +180,18 @@ class FlowLoop:
         primal[self.field.together(primal == 0.0)] = 0.0
         fresh = wrong | ((primal == 0.0) & (at.mode != 0) & ~at_rest)
         neurons = np.union1d(np.unique(coming.neurons), np.flatnonzero(fresh.any(axis=1) & (coming.time > 0.0)))
-        self._resolve(time, primal, dual, at.mode.copy(), ended, neurons)
+        self._resolve(replace(at, time=time, primal=primal, dual=dual, residual=residual, error=error), ended, neurons)
+        if coming.time == 0.0:
+            self._break_tie(at, coming)
+
+    def _break_tie(self, before: Point, coming: Next) -> None:
+        """What was to change and did not, though no time has passed, rests on the kink until rounding lets it go."""
+        mode, contact = self.point.mode.copy(), self.point.contact.copy()
+        for neuron, sample, cause in zip(coming.neurons, coming.samples, coming.causes, strict=True):
+            if mode[neuron, sample] == before.mode[neuron, sample] or self.at_once > PATIENCE:
+                contact[neuron, sample] = 0
+                mode[neuron, sample] = before.mode[neuron, sample] if cause == BETA else cause
+        self.point = replace(self.point, mode=mode, contact=contact)
 
     def _snap(self, piece: Piece, coming: Next, primal: Array) -> None:
         """Samples that reach zero at the same time to rounding reach it together."""
@@ -193,33 +202,24 @@ class FlowLoop:
         nearing = np.abs(speeds) > np.abs(primal)
         primal[(np.abs(primal) <= margin) & nearing & (piece.point.contact == 0)] = 0.0
 
-    def _resolve(
-        self,
-        time: float,
-        primal: Array,
-        dual: Array,
-        mode: NDArray[np.int8],
-        ended: NDArray[np.int8],
-        neurons: NDArray[np.intp],
-    ) -> None:
+    def _resolve(self, at: Point, ended: NDArray[np.int8], neurons: NDArray[np.intp]) -> None:
         """Find the modes of all zeros of these neurons, and begin the next piece."""
-        contact = np.zeros_like(mode)
-        kinks = self._kinks(primal, mode, ended, neurons)
-        for neuron, kink in kinks.items():
+        # Those that have just left the kink in other neurons are still on their way.
+        mode, contact = at.mode.copy(), np.where(at.primal == 0.0, at.contact, 0).astype(np.int8)
+        for neuron, kink in self._kinks(at, ended, neurons).items():
             mode[neuron, kink.index] = kink.mode
             contact[neuron, kink.index] = kink.contact
             reported = np.where(kink.contact > 0, kink.mode, 0).astype(np.int8)
-            self.diary.note(time, neuron, kink.index, reported, kink.unique)
-        self.point = Point(time, primal, dual, mode, contact)
+            self.diary.note(at.time, neuron, kink.index, reported, kink.unique)
+        self.point = replace(at, mode=mode, contact=contact)
 
-    def _kinks(
-        self, primal: Array, mode: NDArray[np.int8], ended: NDArray[np.int8], neurons: NDArray[np.intp]
-    ) -> dict[int, Kink]:
-        field, residual = self.field, self.field.residual(primal)
+    def _kinks(self, at: Point, ended: NDArray[np.int8], neurons: NDArray[np.intp]) -> dict[int, Kink]:
+        """How the zeros of these neurons go on."""
+        field, primal, mode, residual = self.field, at.primal, at.mode, at.residual
         zero = (primal == 0.0) & (field.operator.diagonal > 0.0)
         leading = field.lead == np.arange(len(field.lead))
         zeros = {
-            int(k): Zeros(at := np.flatnonzero(zero[k] & leading), mode[k, at], ended[k, at])
+            int(k): Zeros(those := np.flatnonzero(zero[k] & leading), mode[k, those], ended[k, those])
             for k in neurons
             if zero[k].any()
         }
@@ -228,16 +228,16 @@ class FlowLoop:
             slopes[k, zero[k]] = 0.0
         ends = field.sides(residual)
         first = {
-            k: first_order(field.operator, those, field.signs[k], residual, ends, slopes[k])
+            k: first_order(field.operator, those, field.signs[k], (residual, at.error), ends, slopes[k])
             for k, those in zeros.items()
         }
         for k, those in zeros.items():
             slopes[k] += self._resolved_slopes(those, first[k], zero[k])
         change = self._change(residual, mode, slopes, zeros, first)
-        ends_change = field.sides(change)
+        ends_change = field.sides(change[0])
         return {
             k: self._spread(
-                second_order(field.operator, those, first[k], field.signs[k], ends, change, ends_change, slopes[k]),
+                second_order(field.operator, those, first[k], field.signs[k], (residual, at.error), ends, change, ends_change, slopes[k]),
                 zero[k],
             )
             for k, those in zeros.items()
@@ -259,10 +259,17 @@ class FlowLoop:
         mode = (kink.mode[rows] * np.sign(field.ratio[at])).astype(np.int8)
         return Kink(at, mode, kink.contact[rows], kink.unique[rows])
 
-    def _change(self, residual, mode, slopes, zeros, first) -> Array:  # type: ignore[no-untyped-def]
-        """ṙ with the speeds that have just been found."""
+    def _change(
+        self,
+        residual: Array,
+        mode: NDArray[np.int8],
+        slopes: Array,
+        zeros: dict[int, Zeros],
+        first: dict[int, BoxMinimum],
+    ) -> tuple[Array, Array]:
+        """ṙ with the speeds that have just been found, and a bound of its rounding error."""
         field = self.field
-        change = np.zeros(len(residual))
+        change, noise = np.zeros(len(residual)), np.zeros(len(residual))
         for k, sign in enumerate(field.signs):
             rates = -sign * slopes[k] * residual
             if k in zeros:
@@ -274,4 +281,5 @@ class FlowLoop:
                     if part is not None and len(part.index):
                         rates[part.index] = part.speeds(rates)
             change += sign * slopes[k] * field.operator.matvec(rates)
-        return change
+            noise += GRADIENT_MARGIN * slopes[k] * field.operator.image_error(rates)
+        return change, noise

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.activations import Activation
-from relubias.dynamics.exponentials import INFINITY, ExponentialSums, growth
+from relubias.dynamics.exponentials import INFINITY, ExponentialSums, decay, growth
 from relubias.errors import ArgumentError
 from relubias.linalg.factor import EPS, GramOperator, spectral_error
 from relubias.linalg.gram import Array
@@ -32,6 +32,10 @@ from relubias.problem import Problem
 
 #: What a watched function is about.
 BETA, TO_ON, TO_OFF = 0, 1, -1
+#: Error of a coefficient of the residual, in spectral errors.
+NOISE = 0.125
+#: Rounding errors of one sample of the residual.
+ERRORS = 8.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,11 @@ class Point:
     time : float
     primal, dual : ndarray, shape (n_neurons, n_samples)
         β and α.
+    residual : ndarray, shape (n_samples,)
+        r, carried along by its own equation: as f − y its digits would be lost as it decays, and with them the order of
+        late events.
+    error : ndarray, shape (n_samples,)
+        Bound of the rounding error of r: a residual that passes through zero is not known to be zero there.
     mode : ndarray of int8, shape (n_neurons, n_samples)
         +1 on, −1 off, 0 held at zero.
     contact : ndarray of int8, shape (n_neurons, n_samples)
@@ -52,6 +61,8 @@ class Point:
     time: float
     primal: Array
     dual: Array
+    residual: Array
+    error: Array
     mode: NDArray[np.int8]
     contact: NDArray[np.int8]
 
@@ -157,7 +168,6 @@ class Piece:
     field: Field
     point: Point
     slopes: Array
-    residual: Array
     mixed: MixedModes
     coefficients: Array
     lost: Array
@@ -169,10 +179,23 @@ class Piece:
         held = point.mode == 0
         mixed = mixed_modes(field.operator, slopes, held & (field.lead == np.arange(len(field.lead))))
         mixed.modes.images[held] = 0.0
-        residual = field.residual(point.primal)
-        own = residual[mixed.modes.union]
-        coefficients = mixed.modes.vectors.T @ own
-        return cls(field, point, slopes, residual, mixed, coefficients, own - mixed.modes.vectors @ coefficients)
+        own, vectors = point.residual[mixed.modes.union], mixed.modes.vectors
+        coefficients = vectors.T @ own
+        complete = vectors.shape[0] == vectors.shape[1]
+        lost = np.zeros(len(own)) if complete else own - vectors @ coefficients
+        return cls(field, point, slopes, mixed, coefficients, lost)
+
+    @property
+    def residual(self) -> Array:
+        """r at the beginning."""
+        return self.point.residual
+
+    def residual_at(self, time: float) -> Array:
+        """r(t), shape (n_samples,)."""
+        residual = self.residual.copy()
+        modes = self.mixed.modes
+        residual[modes.union] = modes.vectors @ (decay(self.rates, time) * self.coefficients) + self.lost
+        return residual
 
     @property
     def rates(self) -> Array:
@@ -193,10 +216,12 @@ class Piece:
         move[:, union] += self.slopes[:, union] * (self.mixed.modes.vectors @ grown)
         return self.point.dual - self.field.signs[:, None] * move
 
-    def residual_change(self) -> Array:
-        """ṙ at the beginning, without what the samples at zero contribute that are not held."""
-        speeds = -self.field.signs[:, None] * (self.mixed.modes.images @ self.coefficients)
-        return np.asarray(np.einsum("k,kn,kn->n", self.field.signs, self.slopes, speeds))
+    def error_at(self, time: float) -> Array:
+        """Bound of the rounding error of r(t), shape (n_samples,)."""
+        error, modes = self.point.error.copy(), self.mixed.modes
+        left = decay(self.rates, time) * np.abs(self.coefficients)
+        error[modes.union] = ERRORS * EPS * (np.abs(modes.vectors) @ left + np.abs(self.lost))
+        return error
 
     def spectral_margin(self) -> Array:
         """How far rounding in the decomposition may move β(∞), shape (n_neurons, n_samples)."""
@@ -216,8 +241,9 @@ class Piece:
         )
 
     def _spread(self) -> Array:
-        # ‖(P_k)_i D_k Q_j‖ ≤ √K_ii √λ_j
-        return np.sqrt(self.rates) * np.abs(self.coefficients)
+        # |(P_k)_i D_k Q_j| ≤ √K_ii √λ_j, and c_j itself is known to some ε ‖r‖.
+        error = NOISE * float(np.linalg.norm(self.residual[self.mixed.modes.union]))
+        return np.sqrt(self.rates) * (np.abs(self.coefficients) + error)
 
     def search(self, last: float) -> Next:
         """Find the first end of a mode up to `last`, infinity included."""
@@ -267,8 +293,10 @@ class Piece:
         on_now, off_now = (signs * side[samples] for side in self.field.sides(self.residual))
         ends = np.concatenate([speed + to_on, -to_off - speed])
         here = np.concatenate([now + on_now, -off_now - now])
-        sizes = np.abs(speed).sum(axis=1) + np.abs(to_on).sum(axis=1) + np.abs(now) + np.abs(on_now)
-        return ends, here, np.concatenate([sizes, sizes])
+        moving = np.max(np.abs(self.slopes * self.residual), axis=1)[held // n]
+        own = np.abs(speed).sum(axis=1) + np.abs(now) + moving
+        upper, lower = np.abs(to_on).sum(axis=1) + np.abs(on_now), np.abs(to_off).sum(axis=1) + np.abs(off_now)
+        return ends, here, np.concatenate([own + upper, own + lower])
 
     def _speeds_now(self) -> Array:
         """v of the held samples, what the lost part of the residual asks for included."""

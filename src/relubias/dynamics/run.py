@@ -41,13 +41,14 @@ INTERPOLATED = 1e-6
 
 
 class Progress(NamedTuple):
-    """What a progress callback is told."""
+    """What a progress callback is told; a flow counts its pieces as steps."""
 
     steps: int
     pattern_changes: int
     loss: float
     cost: float
     budget: float
+    flow: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,8 @@ class FlowResume:
     time: float
     primal: Array
     dual: Array
+    residual: Array
+    error: Array
     mode: NDArray[np.int8]
     contact: NDArray[np.int8]
     logged: NDArray[np.int8]

@@ -76,6 +76,8 @@ class BoxProgram:
         The ends of the box; infinite where there is none. on > off marks a repelling zero.
     fixed : ndarray of bool, shape (z,)
         Entries that stay where `place` puts them.
+    blur : ndarray, shape (z,)
+        Error of the gradient that comes with that of the rates.
     """
 
     operator: GramOperator
@@ -84,6 +86,7 @@ class BoxProgram:
     on: Array
     off: Array
     fixed: NDArray[np.bool_]
+    blur: Array
 
     def solve(self, place: NDArray[np.int8]) -> BoxMinimum:
         """Start from a guess of the places; at most a few exchanges are needed where it is nearly right."""
@@ -123,7 +126,7 @@ class BoxProgram:
         moved[held.index] += held.speeds(moved)
         speeds = moved[self.index]
         gradient = self.operator.matvec(moved)[self.index]
-        margin = GRADIENT_MARGIN * self.operator.image_error(moved)[self.index]
+        margin = GRADIENT_MARGIN * self.operator.image_error(moved)[self.index] + self.blur
         gradient[place == 0] = 0.0
         return speeds, gradient, margin
 
@@ -204,13 +207,26 @@ class Zeros:
     ended: NDArray[np.int8]
 
 
+def _blur(operator: GramOperator, index: Rows, error: Array) -> Array:
+    """How far an error of the rates, shape (n,), moves K_i: a."""
+    roots = np.sqrt(operator.diagonal)
+    return np.asarray(roots[index] * float(roots @ error))
+
+
 def first_order(
-    operator: GramOperator, zeros: Zeros, sign: float, residual: Array, ends: tuple[Array, Array], slopes: Array
+    operator: GramOperator,
+    zeros: Zeros,
+    sign: float,
+    residual: tuple[Array, Array],
+    ends: tuple[Array, Array],
+    slopes: Array,
 ) -> BoxMinimum:
     """Speeds at the zeros of one neuron.
 
     Parameters
     ----------
+    residual : pair of ndarray, shape (n,)
+        r and a bound of its rounding error.
     ends : pair of ndarray, shape (n,)
         Those of the box are −s_k times these: r_i and a r_i for a sample without parallels.
     slopes : ndarray, shape (n,)
@@ -220,7 +236,8 @@ def first_order(
     on, off = (-sign * end[at] for end in ends)
     fixed = zeros.ended != 0
     place = np.where(fixed, zeros.ended, zeros.place).astype(np.int8)
-    found = BoxProgram(operator, at, -slopes * sign * residual, on, off, fixed).solve(place)
+    blur = _blur(operator, at, slopes * residual[1])
+    found = BoxProgram(operator, at, -slopes * sign * residual[0], on, off, fixed, blur).solve(place)
     return found._replace(resolved=found.resolved & ~fixed)
 
 
@@ -229,8 +246,9 @@ def second_order(
     zeros: Zeros,
     first: BoxMinimum,
     sign: float,
+    residual: tuple[Array, Array],
     ends: tuple[Array, Array],
-    change: Array,
+    change: tuple[Array, Array],
     ends_change: tuple[Array, Array],
     slopes: Array,
 ) -> Kink:
@@ -238,8 +256,8 @@ def second_order(
 
     Parameters
     ----------
-    change : ndarray, shape (n,)
-        ṙ.
+    residual, change : pair of ndarray, shape (n,)
+        r and ṙ, each with a bound of its rounding error.
     ends_change : pair of ndarray, shape (n,)
         The derivatives of `ends`.
     slopes : ndarray, shape (n,)
@@ -250,10 +268,13 @@ def second_order(
     left = np.flatnonzero(~first.resolved)
     at, place, ended = zeros.index[left], first.place[left], zeros.ended[left]
     on, off = (-sign * end[at] for end in ends)
-    width = SPEED_MARGIN * float(np.max(np.abs(np.concatenate(ends)), initial=0.0))
-    repelling = on > off + width
-    at_on = ~repelling & ((place > 0) | (first.speeds[left] <= on + width))
-    at_off = ~repelling & ((place < 0) | (first.speeds[left] >= off - width))
+    speeds = first.speeds[left]
+    moving = float(np.max(np.abs(np.concatenate([slopes * residual[0], speeds]))))
+    # Rounding of the speeds; that of the ends is relative to themselves.
+    width = SPEED_MARGIN * moving + float(np.max(np.abs(slopes) * residual[1], initial=0.0))
+    repelling = on > off + SPEED_MARGIN * (np.abs(on) + np.abs(off))
+    at_on = ~repelling & ((place > 0) | (speeds <= on + width + SPEED_MARGIN * np.abs(on)))
+    at_off = ~repelling & ((place < 0) | (speeds >= off - width - SPEED_MARGIN * np.abs(off)))
     touching = np.flatnonzero(at_on | at_off | repelling)
     if not len(touching):
         return Kink(zeros.index, mode, contact, unique)
@@ -265,7 +286,8 @@ def second_order(
     on, off = np.where(at_on, on_change, -np.inf), np.where(at_off, off_change, np.inf)
     # Nothing lies between the sides of a zero that repels already: it is off, and on only if β̈ lifts it.
     on[repelling] = off[repelling] = off_change[repelling]
-    program = BoxProgram(operator, at, -slopes * sign * change, on, off, np.zeros(len(at), dtype=bool))
+    blur = _blur(operator, at, slopes * change[1])
+    program = BoxProgram(operator, at, -slopes * sign * change[0], on, off, np.zeros(len(at), dtype=bool), blur)
     guess = np.where(at_on & ~at_off, 1, np.where(at_off | repelling, -1, 0)).astype(np.int8)
     second = program.solve(guess)
     mode[left] = second.place

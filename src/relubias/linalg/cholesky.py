@@ -45,15 +45,20 @@ class Cholesky:
 
     def half_solve(self, right: Array) -> Array:
         """Return L⁻¹ b for b of shape (k,) or (k, p), k the number of kept rows."""
-        if not len(self.kept):
-            return np.array(right, dtype=np.float64)
-        return np.asarray(scipy.linalg.solve_triangular(self.lower, right, lower=True, check_finite=False))
+        return self._substituted(right, transposed=0)
 
     def half_solve_transposed(self, right: Array) -> Array:
         """Return L⁻ᵀ b."""
-        if not len(self.kept):
+        return self._substituted(right, transposed=1)
+
+    def _substituted(self, right: Array, *, transposed: int) -> Array:
+        # BLAS itself: LAPACK's trtrs, which solve_triangular calls, takes threads for any size and may wait
+        # milliseconds for them where microseconds do.
+        if not right.size:
             return np.array(right, dtype=np.float64)
-        return np.asarray(scipy.linalg.solve_triangular(self.lower, right, lower=True, trans=1, check_finite=False))
+        columns = right if right.ndim == 2 else right[:, None]
+        solved = scipy.linalg.blas.dtrsm(1.0, self.lower, columns, lower=1, trans_a=transposed)
+        return np.asarray(solved).reshape(right.shape)
 
     def solve(self, right: Array) -> Array:
         """Return A[kept, kept]⁻¹ b."""

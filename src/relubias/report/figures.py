@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.analysis import Analysis
+from relubias.dynamics.run import Run
 from relubias.linalg.gram import Array
 from relubias.wording import count
 
@@ -88,7 +89,7 @@ def draw_predictions(axes: Axes, analysis: Analysis, order: NDArray[np.intp], si
                 label=f"label, {name}",
                 zorder=2,
             )
-    name = "limit of training" if analysis.run.at_limit else f"training, step {analysis.run.steps:,}"
+    name = "limit of training" if analysis.run.at_limit else f"training, {analysis.run.at(analysis.run.moment)}"
     axes.scatter(reached, rows, s=0.7 * size, marker="o", color=DARK, linewidths=0, label=name, zorder=4)
     if analysis.reference is not None and analysis.gap is not None:
         star = analysis.reference.predictions[order]
@@ -103,8 +104,10 @@ def draw_events(axes: Axes, analysis: Analysis, order: NDArray[np.intp], size: f
     run = analysis.run
     labels, rows = analysis.problem.labels, np.empty(len(order), dtype=np.intp)
     rows[order] = np.arange(len(order))
-    last = max(1, int(run.last_change.max()))
+    unit = first_moment(analysis)
+    last = max(1.0, float(run.last_change.max()) / unit)
     steps, sample, on = thinned_events(analysis)
+    steps = steps / unit
     for _, sign, shape in SHAPES:
         chosen = np.sign(labels[sample]) == sign
         for direction in (False, True):
@@ -136,11 +139,19 @@ def draw_events(axes: Axes, analysis: Analysis, order: NDArray[np.intp], size: f
     axes.set_xscale("log")
     axes.set_xlim(10.0 ** (-0.18 * span), 10.0**span)
     axes.axvline(divider, color=PALE, linewidth=0.8)
-    _label_time(axes, never, last)
+    _label_time(axes, never, last, unit)
     if run.stabilised_at:
-        axes.axvline(run.stabilised_at, color=RED, linestyle="--", linewidth=0.9)
+        axes.axvline(run.stabilised_at / unit, color=RED, linestyle="--", linewidth=0.9)
     axes.set_title(_what_is_drawn(analysis))
-    axes.set_xlabel("step of gradient descent (hollow: went off, full: came on)")
+    what = "time of gradient flow" if run.is_flow else "step of gradient descent"
+    axes.set_xlabel(f"{what} (hollow: went off, full: came on)")
+
+
+def first_moment(analysis: Analysis) -> float:
+    """Where the logarithmic axis begins: step 1, or the power of ten below the first event of a flow."""
+    run = analysis.run
+    times = run.events["time"][run.events["time"] > 0]
+    return float(10.0 ** np.floor(np.log10(times[0]))) if run.is_flow and len(times) else 1.0
 
 
 def thinned_events(analysis: Analysis) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
@@ -154,11 +165,12 @@ def thinned_events(analysis: Analysis) -> tuple[Array, NDArray[np.intp], NDArray
     steps = np.concatenate([run.events["time"], run.last_change[neuron, sample]]).astype(np.float64)
     samples = np.concatenate([run.events["sample"], sample]).astype(np.intp)
     on = np.concatenate([run.events["kind"] > 0, run.state.pattern[neuron, sample]])
-    keep = steps >= 1
+    unit = first_moment(analysis)
+    keep = steps >= unit
     steps, samples, on = steps[keep], samples[keep], on[keep]
     if steps.size == 0:
         return steps, samples, on
-    cell = np.floor(np.log(steps) / np.log(steps.max() + 1.0) * CELLS).astype(np.intp)
+    cell = np.floor(np.log(steps / unit) / np.log(steps.max() / unit + 1.0) * CELLS).astype(np.intp)
     # The latest change of a cell stands for it.
     latest = np.argsort(-steps, kind="stable")
     keys = (samples[latest] * (CELLS + 1) + cell[latest]) * 2 + on[latest]
@@ -166,28 +178,37 @@ def thinned_events(analysis: Analysis) -> tuple[Array, NDArray[np.intp], NDArray
     return steps[first], samples[first], on[first]
 
 
-def _label_time(axes: Axes, never: float, last: int) -> None:
+def _label_time(axes: Axes, never: float, last: float, unit: float) -> None:
     decades = 10.0 ** np.arange(0, int(np.ceil(np.log10(max(30, 4 * last)))))
     thin = decades[:: 1 + len(decades) // 8]
-    names = [f"{int(step)}" if step < 1000 else f"$10^{{{round(np.log10(step))}}}$" for step in thin]
+    names = [f"{step * unit:g}" if 0.01 <= step * unit < 1000 else _power(step * unit) for step in thin]
     axes.set_xticks([never, *thin], ["never", *names])
     axes.minorticks_off()
+
+
+def _power(value: float) -> str:
+    return f"$10^{{{round(np.log10(value))}}}$"
 
 
 def _what_is_drawn(analysis: Analysis) -> str:
     run = analysis.run
     text = "When a sample changed its activity" + ("" if run.network.n_neurons == 1 else " in any neuron")
     if run.pattern_changes:
-        text += f"\nat {count(run.pattern_changes, 'step')}"
-        text += f", for the last time at step {run.stabilised_at:,}: proven" if run.stabilised_at else " so far"
+        text += f"\nat {count(run.pattern_changes, 'time' if run.is_flow else 'step')}"
+        text += f", the last of them {run.at(run.stabilised_at)}: proven" if run.stabilised_at else " so far"
     if run.events_dropped:
         text += f"\n{run.events_dropped:,} later changes are not listed; the last one of each sample is"
     return text
 
 
+def named_dynamics(run: Run) -> str:
+    """What moved the weights, in a word: "gradient flow" or "η = 0.01"."""
+    return "gradient flow" if run.is_flow else f"η = {run.step_size:.3g}"
+
+
 def _title(analysis: Analysis) -> str:
     run, gap = analysis.run, analysis.gap
-    text = f"{analysis.problem.source}: {run.network}, η = {run.step_size:.3g}, {run.status}"
+    text = f"{analysis.problem.source}: {run.network}, {named_dynamics(run)}, {run.status}"
     if gap is not None:
         relative = "undefined" if gap.relative is None else f"{gap.relative:.3g}"
         text += f"; gap {gap.absolute:.3g} absolute, {relative} relative"

@@ -111,14 +111,20 @@ def _training(run: Run, start_note: str) -> Iterator[Row]:
         yield "", start_note
     ratio = step_ratio(run)
     stable = "" if ratio is None else f", {number(ratio)} times the largest stable one (2/λ_max(H) over all patterns)"
-    yield "step size", f"{number(run.step_size)}{stable}"
+    if run.is_flow:
+        yield "dynamics", "gradient flow, the limit of gradient descent for small steps"
+    else:
+        yield "step size", f"{number(run.step_size)}{stable}"
     yield "status", f"{run.status}: {run.message}"
-    changes = count(run.pattern_changes, "step")
-    yield "pattern changes", f"at {changes}" + (f", last at step {run.last_change.max():,}" if run.events.size else "")
-    yield "steps", f"certified from step {run.steps:,}" if run.at_limit else f"{run.steps:,}"
+    changes = count(run.pattern_changes, "time" if run.is_flow else "step")
+    last = f", last at {run.at(run.last_change.max())}" if run.events.size else ""
+    yield "pattern changes", f"at {changes}{last}"
+    reached = number(run.moment) if run.is_flow else f"{run.steps:,}"
+    yield ("time" if run.is_flow else "steps"), f"certified from {run.at(run.moment)}" if run.at_limit else reached
     if run.cycle is not None:
         yield "cycle", f"{count(run.cycle.period, 'state')}; amplitude {run.cycle.amplitude:.2g} of the largest |β|"
-    yield "cost", f"{number(run.cost)} plain-step equivalents of a budget of {number(run.budget)}"
+    unit = "pieces between events" if run.is_flow else "plain-step equivalents"
+    yield "cost", f"{number(run.cost)} {unit} of a budget of {number(run.budget)}"
 
 
 def _limit(run: Run) -> Iterator[Row]:
@@ -142,7 +148,7 @@ def _neurons(run: Run) -> Iterator[Row]:
     labels, active = run.problem.labels, active_pattern(run)
     for k, sign in enumerate(run.network.signs):
         where = (portion(active[k], labels > 0) + " positive", portion(active[k], labels < 0) + " negative labels")
-        died = f"; died at step {run.dead[k]:,}" if k in run.dead else ""
+        died = f"; died at {run.at(run.dead[k])}" if k in run.dead else ""
         text = f"‖w‖ = {number(float(run.state.norms[k]))}; active on {' and '.join(where)}{died}"
         yield f"  neuron {k + 1} ({'+' if sign > 0 else '−'})", text
 

@@ -20,7 +20,7 @@ from relubias.dynamics.run import Run
 from relubias.dynamics.trajectory import Trajectory
 from relubias.linalg.gram import Array
 from relubias.references.record import MinimumNorm
-from relubias.report.figures import RED, SHAPES, STYLE
+from relubias.report.figures import RED, SHAPES, STYLE, named_dynamics
 from relubias.report.trajectory_rows import recorded
 from relubias.status import Optimality
 from relubias.wording import count
@@ -107,7 +107,7 @@ def draw_primal(axes: Axes, run: Run, trajectory: Trajectory, neuron: int) -> No
         axes.legend(**place, ncols=3, fontsize=8, handletextpad=0.1, columnspacing=1.0, markerscale=1.3)
 
 
-def _draw_lines(axes: Axes, times: NDArray[np.int64], beta: Array, sign: int) -> None:
+def _draw_lines(axes: Axes, times: NDArray[Any], beta: Array, sign: int) -> None:
     """Draw lines that are solid above 0 and dashed below: drawn twice, and cut off at 0 once from either side."""
     from matplotlib.collections import LineCollection
     from matplotlib.transforms import Bbox, TransformedBbox
@@ -249,18 +249,22 @@ def _mark_settling(axes: Axes, run: Run) -> None:
 
 
 def _label_steps(panels: NDArray[Any], run: Run, trajectory: Trajectory) -> None:
-    """One axis of steps for all panels: 0, 1, 10, …, and the end."""
-    last = max(1.0, float(trajectory.times[-1]))
-    decades = 10.0 ** np.arange(0, int(np.floor(np.log10(last))) + 1)
+    """One axis of steps or times for all panels: 0, 1, 10, … (or powers of ten from the first time), and the end."""
+    first = 1.0
+    if run.is_flow and len(trajectory) > 1:
+        first = float(10.0 ** np.floor(np.log10(trajectory.times[trajectory.times > 0][0])))
+    last = max(first, float(trajectory.times[-1]))
+    decades = first * 10.0 ** np.arange(0, int(np.floor(np.log10(last / first) + 1e-9)) + 1)
     thin = decades[:: 1 + len(decades) // 8]
-    names = [f"{int(step)}" if step < 1000 else f"10{str(round(np.log10(step))).translate(RAISED)}" for step in thin]
+    names = [f"{step:g}" if 0.01 <= step < 1000 else f"10{str(round(np.log10(step))).translate(RAISED)}" for step in thin]
     for axes in panels.flat:
-        axes.set_xscale("symlog", linthresh=1.0, linscale=0.5)
+        axes.set_xscale("symlog", linthresh=first, linscale=0.5)
         axes.set_xlim(0.0, _end(trajectory))
         axes.set_xticks([0.0, *thin], ["0", *names])
         axes.minorticks_off()
     for axes in panels[-1]:
-        axes.set_xlabel("step of gradient descent" + (" (dashed: the pattern is settled)" if run.stabilised_at else ""))
+        what = "time of gradient flow" if run.is_flow else "step of gradient descent"
+        axes.set_xlabel(what + (" (dashed: the pattern is settled)" if run.stabilised_at else ""))
 
 
 def _name(run: Run, neuron: int) -> str:
@@ -268,7 +272,8 @@ def _name(run: Run, neuron: int) -> str:
 
 
 def _title(run: Run, trajectory: Trajectory) -> str:
-    text = f"{run.problem.source}: {run.network}, η = {run.step_size:.3g}, {run.status}; "
-    text += f"{count(len(trajectory), 'recorded step')} from {trajectory.times[0]:,} to {trajectory.times[-1]:,}"
+    text = f"{run.problem.source}: {run.network}, {named_dynamics(run)}, {run.status}; "
+    first, last = (run.at(time).split(" ")[1] for time in (trajectory.times[0], trajectory.times[-1]))
+    text += f"{count(len(trajectory), 'recorded time' if run.is_flow else 'recorded step')} from {first} to {last}"
     hidden = run.network.n_neurons - NEURONS
     return text + (f"; {count(hidden, 'more neuron')} not drawn" if hidden > 0 else "")

@@ -24,7 +24,7 @@ BATCH_ROWS = 10**6
 def write_samples(run: Run, stream: BinaryIO) -> None:
     """Write the table of samples.
 
-    Columns: step, neuron, sign (of the neuron), sample (its name), label, primal (β in label units), dual (the raw
+    Columns: step (or time, for gradient flow), neuron, sign (of the neuron), sample (its name), label, primal (β in label units), dual (the raw
     α of the recursion), active.
 
     Parameters
@@ -46,7 +46,7 @@ def write_samples(run: Run, stream: BinaryIO) -> None:
 def write_neurons(run: Run, stream: BinaryIO) -> None:
     """Write the table of neurons.
 
-    Columns: step, neuron, sign, norm (‖w_k‖), active (number of active samples), loss (of the whole network).
+    Columns: step (or time), neuron, sign, norm (‖w_k‖), active (number of active samples), loss (of the whole network).
 
     Parameters
     ----------
@@ -125,10 +125,10 @@ def _neuron_columns(run: Run, trajectory: Trajectory, chosen: slice) -> Any:
 
 
 def _labelled(run: Run, trajectory: Trajectory, chosen: slice, *, each: int) -> dict[str, Any]:
-    """The columns step, neuron and sign, `each` rows for one step and neuron."""
+    """The columns step (time, of a flow), neuron and sign, `each` rows for one step and neuron."""
     times, m = trajectory.times[chosen], run.network.n_neurons
     return {
-        "step": np.repeat(times, m * each),
+        ("time" if run.is_flow else "step"): np.repeat(times, m * each),
         "neuron": np.tile(np.repeat(np.arange(1, m + 1, dtype=np.int32), each), len(times)),
         "sign": np.tile(np.repeat(np.array(run.network.signs, dtype=np.int8), each), len(times)),
     }

@@ -27,7 +27,8 @@ def _advice_on_training(parts: Parts) -> list[str]:
             f"pattern, 2/λ_max(H), and {safe:.3g} (--step-size 0.5/lmax) is a safe one"
         )
     elif run.status is Status.DEAD and not _should_standardise(parts):
-        texts.append("a smaller step (--step-size 0.01/lmax) or another start (--start gaussian --rng 1)")
+        other = "another start (--start gaussian --rng 1)"
+        texts.append(other if run.is_flow else f"a smaller step (--step-size 0.01/lmax) or {other}")
     if run.status is Status.CYCLING and not (ratio and ratio > 1):
         texts.append("a smaller step, which narrows the cycle; run.cycle holds the states that repeat")
     texts += _advice_on_depth(parts)

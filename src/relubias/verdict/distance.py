@@ -21,7 +21,7 @@ def distance(parts: Parts) -> list[str]:
         return [parts.reference_note, _linear(parts)]
     if gap is None:
         return [*_compromise(parts, reference), _linear(parts)]
-    where = "the limit" if run.at_limit else f"the state after {count(run.steps, 'step')}"
+    where = "the limit" if run.at_limit else f"the state after {run.duration}"
     relative = "undefined" if gap.relative is None else number(gap.relative)
     text = f"{where} is at distance {number(gap.absolute)} (absolute), {relative} (relative to ‖w*‖ = "
     text += f"{number(reference.norm)}) from w*, the minimum-norm solution ({reference.of})"
@@ -54,7 +54,7 @@ def _compromise(parts: Parts, reference: MinimumNorm) -> list[str]:
     dual = run.state.dual - reference.state.dual
     apart = float(np.hypot(run.problem.operator.lengths(dual)[0], run.state.orthogonal_norm))
     share = f" ({number(apart / reference.norm)} of its norm)" if reference.norm > 0 else ""
-    where = "the limit" if run.at_limit else f"the state after {count(run.steps, 'step')}"
+    where = "the limit" if run.at_limit else f"the state after {run.duration}"
     text = f"there is no gap to report, since the reference is {reference.status}; {where} is at distance "
     text += f"{number(apart)}{share} from the least-squares compromise of least norm, ‖w‖ = {number(reference.norm)}"
     return [text]
@@ -70,7 +70,7 @@ def _finite_step(parts: Parts) -> str:
     """
     run, reference = parts.run, parts.reference
     outside = parts.regime.verdict is Membership.OUTSIDE or reference is None or reference.of != "global"
-    if outside or run.network.n_neurons > 1 or run.stabilised_at != 1 or not np.all(run.start.pattern):
+    if run.is_flow or outside or run.network.n_neurons > 1 or run.stabilised_at != 1 or not np.all(run.start.pattern):
         return ""
     signed = run.network.signs[0] * run.problem.labels
     own = signed > 0

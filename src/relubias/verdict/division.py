@@ -102,9 +102,9 @@ def _decoupling(run: Run) -> list[str]:
     active = active_pattern(run)
     labels = run.problem.labels
     wanted = np.array(run.network.signs)[:, None] * labels > 0
-    step = int(run.last_change.max())
+    last = float(run.last_change.max())
     if np.array_equal(active, wanted):
-        since = f"from step {step:,} on" if step else "from the start"
+        since = f"from {run.at(last)} on" if last else "from the start"
         lasting = "for ever" if run.at_limit else "so far"
         text = f"the two neurons decoupled: {since} and {lasting}, the positive one is active on exactly the positive "
         return [f"{text}labels, the negative one on exactly the negative ones"]
@@ -149,7 +149,7 @@ def _first(run: Run) -> str:
         return ""
     event = events[outside][0]
     return (
-        f", the first at step {int(event['time']):,}: {run.problem.sample(int(event['sample']))} in neuron "
+        f", the first at {run.at(event['time'])}: {run.problem.sample(int(event['sample']))} in neuron "
         f"{int(event['neuron']) + 1}"
     )
 
@@ -168,7 +168,7 @@ def _stability(run: Run) -> list[str]:
     """A sample active in p neurons counts p times: λ_max(H) ≤ p λ_max(K)."""
     largest = run.problem.operator.largest
     first, last = (int(pattern.sum(axis=0).max()) for pattern in (run.start.pattern, run.state.pattern))
-    if not (largest > 0 and last):
+    if run.is_flow or not (largest > 0 and last):
         return []
     text = f"a sample is active in at most {count(first, 'neuron')} at the start and {last} at the end, which makes "
     text += f"steps up to 2/(p λ_max(K)) = {number(2 / (first * largest))} and {number(2 / (last * largest))} stable "

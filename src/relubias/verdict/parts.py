@@ -44,7 +44,12 @@ def is_silent(run: Run) -> Mask:
 
 
 def step_ratio(run: Run) -> float | None:
-    """η as a multiple of the largest step that is stable for every pattern, 2/λ_max(H); None if all samples are 0."""
+    """η as a multiple of the largest step that is stable for every pattern, 2/λ_max(H).
+
+    None for gradient flow, and if all samples are 0.
+    """
+    if run.is_flow:
+        return None
     try:
         return run.step_size / step_sizes.stable(run.problem, run.network, 1.0)
     except ArgumentError:

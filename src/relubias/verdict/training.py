@@ -53,21 +53,25 @@ def settling(parts: Parts) -> list[str]:
     if run.pattern_changes == 0:
         changed = "the activation pattern never changed"
     else:
-        changed = f"the activation pattern changed at {count(run.pattern_changes, 'step')}"
-        changed += f", the last at step {int(run.last_change.max()):,}"
+        changed = f"the activation pattern changed at {count(run.pattern_changes, 'time' if run.is_flow else 'step')}"
+        changed += f", the last at {run.at(run.last_change.max())}"
     if run.at_limit:
         texts.append(f"{changed}; no later change is possible: certified")
     else:
-        texts.append(f"{changed} (of {run.steps:,} taken); later changes are not excluded")
+        so_far = f"up to {run.duration}" if run.is_flow else f"of {run.steps:,} taken"
+        texts.append(f"{changed} ({so_far}); later changes are not excluded")
     lost = run.start.pattern & ~run.state.pattern & (run.last_change > 0)
     if np.any(lost):
         when = run.last_change[lost]
-        first, last = int(when.min()), int(when.max())
-        steps = f"at step {first:,}" if first == last else f"between steps {first:,} and {last:,}"
+        first, last = when.min(), when.max()
+        steps = f"at {run.at(first)}" if first == last else f"between {_span(run, first, last)}"
         what = "sample" if run.network.n_neurons == 1 else "pair of neuron and sample"
         plural = "samples" if run.network.n_neurons == 1 else "pairs of neuron and sample"
         texts.append(f"{count(int(lost.sum()), what, plural)} active at the start went off for the last time {steps}")
-    if run.at_zero:
+    if run.is_flow and run.at_zero:
+        where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
+        texts.append(f"at the end {where} slide along the kink of the activation, or tend to it: β = 0 there")
+    elif run.at_zero:
         where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
         texts.append(f"the pre-activation tends to 0, the kink of the ReLU, for {where}")
     return texts
@@ -77,10 +81,10 @@ def deaths(parts: Parts) -> list[str]:
     """Which neurons died, and when?"""
     run = parts.run
     dead = list(run.dead.items())
-    texts = [_death(run, neuron, step) for neuron, step in dead[:NAMED]]
+    texts = [_death(run, neuron, moment) for neuron, moment in dead[:NAMED]]
     if len(dead) > NAMED:
-        last = max(step for _, step in dead[NAMED:])
-        texts.append(f"{len(dead) - NAMED:,} more neurons died, the last at step {last:,} (run.dead names them all)")
+        last = max(moment for _, moment in dead[NAMED:])
+        texts.append(f"{len(dead) - NAMED:,} more neurons died, the last at {run.at(last)} (run.dead names them all)")
     if run.status is Status.DEAD and run.network.n_neurons == 1:
         own, _ = words(run)
         left = (run.network.signs[0] * run.problem.labels > 0) & ~run.interpolated
@@ -88,8 +92,14 @@ def deaths(parts: Parts) -> list[str]:
     return texts
 
 
-def _death(run: Run, neuron: int, step: int) -> str:
+def _span(run: Run, first: float, last: float) -> str:
+    if run.is_flow:
+        return f"times {number(first)} and {number(last)}"
+    return f"steps {int(first):,} and {int(last):,}"
+
+
+def _death(run: Run, neuron: int, moment: float) -> str:
     name = "the neuron" if run.network.n_neurons == 1 else f"neuron {neuron + 1}"
-    if not np.any(run.start.pattern[neuron]) and step == 0:
+    if not np.any(run.start.pattern[neuron]) and moment == 0:
         return f"{name} has had no active sample from the start, and it will never move"
-    return f"{name} died at step {step:,}: since then it has no active sample, and it will never move again"
+    return f"{name} died at {run.at(moment)}: since then it has no active sample, and it will never move again"

@@ -28,7 +28,8 @@ def precision(parts: Parts) -> list[str]:
     if facts.rank == 0:
         return []
     digits = f"about {facts.digits:.0f} digits can be trusted in the worst direction"
-    shift = "steps of late changes of pattern may shift by rounding" if facts.digits < FEW_DIGITS else ""
+    moments = "times" if parts.run.is_flow else "steps"
+    shift = f"{moments} of late changes of pattern may shift by rounding" if facts.digits < FEW_DIGITS else ""
     if problem.operator.factor is not None:
         text = (
             f"K has condition number {facts.condition:.2g} and has lost digits that the features still have, so that "
