@@ -126,7 +126,9 @@ class FlowLoop:
                     return end
                 if self.progress is not None:
                     loss = 0.5 * float(np.sum(np.square(self.point.residual)))
-                    self.progress(Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events, flow=True))
+                    self.progress(
+                        Progress(self.pieces, self.diary.changes, loss, self.pieces, self.max_events, flow=True)
+                    )
         except KeyboardInterrupt:
             return "interrupted"
 
@@ -237,7 +239,17 @@ class FlowLoop:
         ends_change = field.sides(change[0])
         return {
             k: self._spread(
-                second_order(field.operator, those, first[k], field.signs[k], (residual, at.error), ends, change, ends_change, slopes[k]),
+                second_order(
+                    field.operator,
+                    those,
+                    first[k],
+                    field.signs[k],
+                    (residual, at.error),
+                    ends,
+                    change,
+                    ends_change,
+                    slopes[k],
+                ),
                 zero[k],
             )
             for k, those in zeros.items()

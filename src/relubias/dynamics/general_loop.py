@@ -21,6 +21,8 @@ from relubias.dynamics.general_iterate import GeneralIterate
 from relubias.dynamics.interrupts import undisturbed
 from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.trajectory import LONGEST, Recorder, trajectory_of
+from relubias.linalg.factor import GramOperator
+from relubias.linalg.gram import Array
 from relubias.state import State
 
 #: Flops and steps between two looks at the keyboard.
@@ -98,7 +100,7 @@ class GeneralLoop:
         return None
 
     @property
-    def _outer(self) -> np.ndarray | None:
+    def _outer(self) -> Array | None:
         return self.iterate.outer if self.iterate.trained else None
 
     def _next_stop(self) -> int:
@@ -172,7 +174,9 @@ class GeneralLoop:
             last_change=it.last_change.copy(),
             dead={k: int(it.last_change[k].max(initial=0)) for k in self.ends.dead},
             at_zero=(),
-            stable_step=_stable_step(it),
+            stable_step=stable_step(
+                it.operator, it.slopes, it.hidden if it.trained else None, it.loss.curvature(it.labels)
+            ),
             cost=self.before + self.spent,
             budget=self.budget,
             cycle=end.cycle,
@@ -183,18 +187,25 @@ class GeneralLoop:
         )
 
 
-def _stable_step(iterate: GeneralIterate) -> float:
-    """2/λ_max of the curvature of L at the end, ℓ″ at its bound and the network linearised."""
-    slopes = iterate.slopes
-    if not np.all(np.isfinite(slopes)) or not np.any(slopes):
-        return math.inf
-    union, matrix = iterate.operator.curvature(slopes)
-    if iterate.trained:
-        hidden = iterate.hidden[:, union]
+def stable_step(operator: GramOperator, slopes: Array, hidden: Array | None = None, curvature: float = 1.0) -> float:
+    """2/λ_max of the curvature of L for the network linearised; infinite where that is zero.
+
+    Parameters
+    ----------
+    slopes : ndarray, shape (n_neurons, n_samples)
+        a_k σ′(β_k).
+    hidden : ndarray, shape (n_neurons, n_samples), optional
+        σ(β), where the output weights are trained.
+    curvature : float
+        A bound of ∂²ℓ/∂f².
+    """
+    everything = np.arange(operator.n_samples)
+    matrix = operator.block(everything) * (slopes.T @ slopes)
+    if hidden is not None:
         matrix = matrix + hidden.T @ hidden
     if not np.all(np.isfinite(matrix)):
         return 0.0
-    last = len(union) - 1
+    last = operator.n_samples - 1
     largest = scipy.linalg.eigvalsh(matrix, subset_by_index=(last, last), check_finite=False)[0]
-    curvature = float(largest) * iterate.loss.curvature(iterate.labels)
-    return 2.0 / curvature if curvature > 0.0 else math.inf
+    bound = float(largest) * curvature
+    return 2.0 / bound if bound > 0.0 else math.inf
