@@ -19,7 +19,7 @@ import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
@@ -69,20 +69,38 @@ def piecewise_linear(
     return Activation(
         name,
         value,
-        partial(_one_or, slope_below),
-        partial(_constant, steepest),
+        _TwoSlopes(slope_below),
+        _Constant(steepest),
         slope_below,
         lowest,
         silent=slope_below == 0.0,
     )
 
 
-def _one_or(slope_below: float, z: Array) -> Array:
-    return np.where(z > 0, 1.0, slope_below)
+@dataclass(frozen=True)
+class _Constant:
+    """The same bound for every size; a record and not a closure, so that copies of a network compare equal."""
+
+    bound: float
+
+    def __call__(self, size: float) -> float:
+        return self.bound
 
 
-def _constant(value: float, size: float) -> float:
-    return value
+@dataclass(frozen=True)
+class _Leaky:
+    below: float
+
+    def __call__(self, z: Array) -> Array:
+        return np.maximum(z, self.below * z)
+
+
+@dataclass(frozen=True)
+class _TwoSlopes:
+    below: float
+
+    def __call__(self, z: Array) -> Array:
+        return np.where(z > 0, 1.0, self.below)
 
 
 def _relu(z: Array) -> Array:
@@ -110,11 +128,7 @@ def leaky_relu(slope: float = 0.01) -> Activation:
 def _leaky_relu(slope: float) -> Activation:
     """One record a slope, so that equal networks compare equal."""
     name = "leaky-relu" if slope == 0.01 else f"leaky-relu:{slope!r}"
-    return piecewise_linear(name, partial(_leaky, slope), slope)
-
-
-def _leaky(slope: float, z: Array) -> Array:
-    return np.maximum(z, slope * z)
+    return piecewise_linear(name, _Leaky(slope), slope)
 
 
 def _softplus(z: Array) -> Array:
@@ -174,10 +188,10 @@ IDENTITY = piecewise_linear("identity", _identity, 1.0)
 ABSOLUTE = piecewise_linear("absolute", np.abs, -1.0, lowest=0.0)
 SOFTPLUS = Activation("softplus", _softplus, _logistic, _softplus_steepest, lowest=0.0)
 #: The slope of GELU is largest at √2, where it is Φ(√2) + √2 φ(√2).
-GELU = Activation("gelu", _gelu, _gelu_slope, partial(_constant, 1.1289041451202932), lowest=-0.16997120747990369)
+GELU = Activation("gelu", _gelu, _gelu_slope, _Constant(1.1289041451202932), lowest=-0.16997120747990369)
 #: That of SiLU where z tanh(z/2) = 2, at z = 2.399….
-SILU = Activation("silu", _silu, _silu_slope, partial(_constant, 1.0998393194460307), lowest=-0.27846454276107380)
-TANH = Activation("tanh", np.tanh, _tanh_slope, partial(_constant, 1.0), lowest=-1.0)
+SILU = Activation("silu", _silu, _silu_slope, _Constant(1.0998393194460307), lowest=-0.27846454276107380)
+TANH = Activation("tanh", np.tanh, _tanh_slope, _Constant(1.0), lowest=-1.0)
 SQUARED_RELU = Activation(
     "squared-relu", _squared_relu, _squared_relu_slope, _squared_relu_steepest, lowest=0.0, silent=True
 )

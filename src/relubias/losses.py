@@ -13,7 +13,7 @@ import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
@@ -80,17 +80,25 @@ def huber(width: float = 1.0) -> Loss:
 def _huber(width: float) -> Loss:
     """One record a width, so that equal losses compare equal."""
     name = "huber" if width == 1.0 else f"huber:{width!r}"
-    return Loss(name, partial(_huber_value, width), partial(_huber_slope, width), _one)
+    return Loss(name, _HuberValue(width), _HuberSlope(width), _one)
 
 
-def _huber_value(width: float, f: Array, y: Array) -> Array:
-    size = np.abs(f - y)
-    inside = np.minimum(size, width)
-    return 0.5 * np.square(inside) + width * (size - inside)
+@dataclass(frozen=True)
+class _HuberValue:
+    width: float
+
+    def __call__(self, f: Array, y: Array) -> Array:
+        size = np.abs(f - y)
+        inside = np.minimum(size, self.width)
+        return 0.5 * np.square(inside) + self.width * (size - inside)
 
 
-def _huber_slope(width: float, f: Array, y: Array) -> Array:
-    return np.clip(f - y, -width, width)
+@dataclass(frozen=True)
+class _HuberSlope:
+    width: float
+
+    def __call__(self, f: Array, y: Array) -> Array:
+        return np.clip(f - y, -self.width, self.width)
 
 
 def _log_cosh(f: Array, y: Array) -> Array:
