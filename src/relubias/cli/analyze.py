@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relubias.cli import options
-from relubias.cli.certify import read_weights
+from relubias.cli.compare_steps import compare_and_print, refuse_for_comparison
+from relubias.cli.starting import start_of
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,14 +18,8 @@ if TYPE_CHECKING:
     from relubias.dynamics.descent import Descent
     from relubias.dynamics.flow import Flow
     from relubias.dynamics.trajectory import Record
-    from relubias.network import Network
-    from relubias.problem import Problem
-    from relubias.state import State
 
 INTERRUPTED = 130
-
-#: Files of weights are known by these suffixes.
-WEIGHTS = (".npy", ".txt", ".csv")
 
 #: Up to so many samples --output records steps unasked: beyond, the eigenvectors that this takes begin to cost.
 RECORDED = 1000
@@ -77,14 +72,22 @@ def analyze_command(
         str | None,
         typer.Option(
             "--record",
-            help="Steps (times, with --flow) to keep for --output: log (spaced logarithmically), none, or a list as 1,10,1e3; by default "
-            f"log up to {RECORDED:,} samples, where it costs next to nothing.",
+            help="Steps (times, with --flow) to keep for --output: log (spaced logarithmically), none, or a list as "
+            f"1,10,1e3; by default log up to {RECORDED:,} samples, where it costs next to nothing.",
             metavar="STEPS",
         ),
     ] = None,
     budget: Annotated[
         float | None,
         typer.Option("--budget", help="Work allowed: plain steps, by default 1e9; with --flow events, by default 1e5."),
+    ] = None,
+    compare_steps: Annotated[
+        str | None,
+        typer.Option(
+            "--compare-steps",
+            help="Compare several steps with gradient flow: auto, or a list as 0.5/trace,0.05/trace.",
+            metavar="STEPS",
+        ),
     ] = None,
     of: Annotated[str, typer.Option("--of", help="Which solutions the reference is the shortest of.")] = "global",
     json: options.Json = False,
@@ -108,6 +111,8 @@ def analyze_command(
         check_folder(output)
     elif record is not None:
         raise ArgumentError("--record keeps steps for the files of --output; add --output DIR.")
+    if flow and step_size is not None:
+        raise ArgumentError("--step-size is for gradient descent; a flow has no step: leave one of the two out.")
     if random is not None:
         options.require_no_file(file, target, preprocess, centre_labels, labels=labels)
     elif random_labels is not None:
@@ -116,13 +121,9 @@ def analyze_command(
         raise ArgumentError(
             "--rng is the seed of a gaussian start or of a drawn problem; add --start gaussian or --random."
         )
-    if flow and step_size is not None:
-        raise ArgumentError("--step-size is for gradient descent; a flow has no step: leave one of the two out.")
-    signs, stop, kept = (
-        options.network(network),
-        options.until(until, flow=flow),
-        options.record(record, flow=flow),
-    )
+    signs, stop, kept = options.network(network), options.until(until, flow=flow), options.record(record, flow=flow)
+    if compare_steps is not None:
+        refuse_for_comparison(flow=flow, step_size=step_size, until=until, record=record, of=of)
     with ProgressLine() as line:
         if random is None:
             line.announce(f"reading {file}")
@@ -131,14 +132,18 @@ def analyze_command(
             line.announce("drawing the problem")
             problem = options.sampler(random, random_labels).draw(rng=rng or 0)
         line.announce("preparing the start")
-        if output is not None and record is None and problem.n_samples <= RECORDED:
-            kept = "log"
+        state = start_of(problem, signs, start, scale=scale, depth=depth, rng=rng)
+    if compare_steps is not None:
+        return compare_and_print(problem, signs, state, compare_steps, budget=budget, output=output, json=json)
+    if output is not None and record is None and problem.n_samples <= RECORDED:
+        kept = "log"
+    with ProgressLine() as line:
         from relubias.analysis import analyze
 
         analysis = analyze(
             problem,
             signs,
-            _start(problem, signs, start, scale=scale, depth=depth, rng=rng),
+            state,
             dynamics=_dynamics(flow, options.step_size(step_size, problem, signs), stop, kept, budget),
             of=of,
             progress=line,
@@ -178,28 +183,3 @@ def _print(analysis: Analysis, json: bool) -> None:
         from relubias.report.tables import as_text
 
         typer.echo(as_text(analysis), nl=False)
-
-
-def _start(
-    problem: Problem, network: Network, name: str | None, *, scale: float | None, depth: float | None, rng: int | None
-) -> State | None:
-    """The start that was asked for; None leaves the choice to the analysis."""
-    from relubias import starts
-
-    if depth is not None and name != "disjoint":
-        raise ArgumentError("--depth is that of a disjoint start; add --start disjoint.")
-    if name == "gaussian":
-        return starts.gaussian(problem, network, scale=scale, rng=rng or 0)
-    if name == "disjoint":
-        return starts.disjoint(problem, network, scale=scale, depth=depth)
-    if name == "all-active" or (name is None and scale is not None):
-        return starts.all_active(problem, network, scale=scale)
-    if name is None:
-        return None
-    if Path(name).suffix in WEIGHTS:
-        if scale is not None:
-            raise ArgumentError("--scale is that of a start that is made; weights from a file have their own.")
-        return starts.from_weights(problem, network, read_weights(Path(name)))
-    raise ArgumentError(
-        f"--start {name!r} is none of: all-active, gaussian, disjoint, a file of weights ({', '.join(WEIGHTS)})."
-    )

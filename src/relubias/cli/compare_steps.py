@@ -11,11 +11,9 @@ from relubias.cli import options
 from relubias.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from relubias.cli.progress import ProgressLine
     from relubias.network import Network
     from relubias.problem import Problem
     from relubias.state import State
-    from relubias.step_comparison import StepComparison
 
 
 def steps_of(text: str, problem: Problem, network: Network) -> list[float] | None:
@@ -37,43 +35,56 @@ def steps_of(text: str, problem: Problem, network: Network) -> list[float] | Non
     return [size for size in sizes if size is not None]
 
 
-def compare_steps(
+def refuse_for_comparison(*, flow: bool, step_size: str | None, until: str | None, record: str | None, of: str) -> None:
+    """Refuse the options that have no meaning beside ``--compare-steps``.
+
+    Raises
+    ------
+    ArgumentError
+        If one of them was given.
+    """
+    given = {
+        "--flow": flow,
+        "--step-size": step_size is not None,
+        "--until": until is not None,
+        "--record": record is not None,
+        "--of": of != "global",
+    }
+    for name, there in given.items():
+        if there:
+            raise ArgumentError(
+                f"{name} has no meaning with --compare-steps, which runs several steps to their limits."
+            )
+
+
+def compare_and_print(
     problem: Problem,
     network: Network,
     start: State | None,
     text: str,
     *,
-    budget: float,
-    line: ProgressLine,
+    budget: float | None,
     output: Path | None,
-) -> StepComparison:
-    """Compare the steps and write ``steps.json``, ``.txt``, ``.png`` and ``.pdf`` to the folder, if there is one."""
+    json: bool,
+) -> int:
+    """Compare the steps, print them, and write ``steps.json``, ``.txt``, ``.png`` and ``.pdf`` where asked to."""
+    from relubias.cli.output import json_text, write_steps
+    from relubias.cli.progress import ProgressLine
+    from relubias.report.steps import steps_text
     from relubias.step_comparison import compare
 
-    comparison = compare(
-        problem,
-        network,
-        start,
-        step_sizes=steps_of(text, problem, network),
-        budget=budget,
-        progress=line,
-        announce=line.announce,
-    )
-    if output is not None:
-        from relubias.cli.output import write_steps
-
-        line.announce(f"writing {output}")
-        write_steps(output, comparison)
-    return comparison
-
-
-def print_steps(comparison: StepComparison, json: bool) -> None:
-    """Print the comparison on standard output."""
-    if json:
-        from relubias.cli.output import json_text
-
-        typer.echo(json_text(comparison.as_dict()), nl=False)
-    else:
-        from relubias.report.steps import steps_text
-
-        typer.echo(steps_text(comparison), nl=False)
+    with ProgressLine() as line:
+        comparison = compare(
+            problem,
+            network,
+            start,
+            step_sizes=steps_of(text, problem, network),
+            progress=line,
+            announce=line.announce,
+            **({} if budget is None else {"budget": budget}),
+        )
+        if output is not None:
+            line.announce(f"writing {output}")
+            write_steps(output, comparison)
+    typer.echo(json_text(comparison.as_dict()) if json else steps_text(comparison), nl=False)
+    return 0

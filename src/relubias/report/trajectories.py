@@ -256,7 +256,9 @@ def _label_steps(panels: NDArray[Any], run: Run, trajectory: Trajectory) -> None
     last = max(first, float(trajectory.times[-1]))
     decades = first * 10.0 ** np.arange(0, int(np.floor(np.log10(last / first) + 1e-9)) + 1)
     thin = decades[:: 1 + len(decades) // 8]
-    names = [f"{step:g}" if 0.01 <= step < 1000 else f"10{str(round(np.log10(step))).translate(RAISED)}" for step in thin]
+    names = [
+        f"{step:g}" if 0.01 <= step < 1000 else f"10{str(round(np.log10(step))).translate(RAISED)}" for step in thin
+    ]
     for axes in panels.flat:
         axes.set_xscale("symlog", linthresh=first, linscale=0.5)
         axes.set_xlim(0.0, _end(trajectory))
