@@ -1,7 +1,8 @@
 """Step sizes in natural units.
 
-**The exact case** (σ piecewise linear with slopes up to 1, squared loss, output weights fixed). While an activation pattern holds, training is linear with matrix H = Σ_k D_k K D_k, and stable for
-η < 2/λ_max(H). A sample that is active in p neurons counts p times: λ_max(H) ≤ p λ_max(K) ≤ m λ_max(K).
+**The exact case** (σ piecewise linear with slopes up to 1, squared loss, output weights fixed). While an activation
+pattern holds, training is linear with matrix H = Σ_k D_k K D_k, and stable for η < 2/λ_max(H). A sample that is active
+in p neurons counts p times: λ_max(H) ≤ p λ_max(K) ≤ m λ_max(K).
 
 **In general** the curvature of L near a fit is that of the linearised network, at most
 

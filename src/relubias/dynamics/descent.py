@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from relubias import step_sizes
 from relubias.dynamics.general import checked_budget, checked_until, general_descent
 from relubias.dynamics.loop import Loop
@@ -145,7 +147,7 @@ def continue_run(
             f"until={until} lies before the {run.steps} steps that this run has taken; it cannot go back."
         )
     iterate = Iterate.begin(run.start, run.step_size)
-    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change)
+    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change.astype(np.int64))
     loop = Loop(
         run.start,
         iterate,

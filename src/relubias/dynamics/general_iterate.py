@@ -116,7 +116,7 @@ class GeneralIterate:
         return self.outer @ self.hidden
 
     def advance(self, max_steps: int, limits: tuple[float, float] | None = None, /) -> str:
-        """Take up to `max_steps` steps and say why it ended; `limits` are those of a :class:`.cycles.Walker`, unused."""
+        """Take up to `max_steps` steps and say why it ended; a `limits` as of other iterates has no effect."""
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(max_steps):
                 reason = self._step()

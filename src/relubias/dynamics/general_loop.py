@@ -23,6 +23,7 @@ from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.trajectory import LONGEST, Recorder, trajectory_of
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.gram import Array
+from relubias.losses import SQUARED
 from relubias.state import State
 
 #: Flops and steps between two looks at the keyboard.
@@ -184,6 +185,7 @@ class GeneralLoop:
             resume=it.resume(),
             continuation=continuation,
             loss=it.loss.name,
+            total_loss=None if it.loss == SQUARED else it.loss.total(it.predictions, it.labels),
         )
 
 

@@ -48,7 +48,7 @@ class Velocity(NamedTuple):
 class Settled(NamedTuple):
     """The modes of the zeros of one neuron: which samples, where they go, and whether that was the only way."""
 
-    index: NDArray[np.intp]
+    samples: NDArray[np.intp]
     mode: Modes
     unique: NDArray[np.bool_]
 
@@ -163,6 +163,6 @@ class LayersField:
     def moved(self, point: LayersPoint, neuron: int, settled: Settled) -> LayersPoint:
         """The point with these zeros set to exactly zero, in their new modes."""
         primal, mode = point.primal.copy(), point.mode.copy()
-        primal[neuron, settled.index] = 0.0
-        mode[neuron, settled.index] = settled.mode
+        primal[neuron, settled.samples] = 0.0
+        mode[neuron, settled.samples] = settled.mode
         return replace(point, primal=primal, mode=mode)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relubias.dynamics.flowing import Diary
 from relubias.dynamics.interrupts import undisturbed
@@ -137,7 +138,7 @@ class LayersLoop:
             return np.concatenate([moving.primal.ravel(), moving.dual.ravel(), moving.outer])
 
         values = np.concatenate([at.primal.ravel(), at.dual.ravel(), at.outer])
-        self.solver = DOP853(speed, at.time, values, self.until, rtol=self.rtol, atol=self.absolute)
+        self.solver = DOP853(speed, at.time, values, self.until, rtol=self.rtol, atol=self.absolute)  # type: ignore[arg-type]
 
     def _at(self, time: float, values: Array) -> LayersPoint:
         size, shape, mode = self.point.mode.size, self.point.mode.shape, self.point.mode
@@ -173,7 +174,7 @@ class LayersLoop:
         self.solver = None
         self._settle(lost)
 
-    def _settle(self, lost: Array) -> None:
+    def _settle(self, lost: NDArray[np.bool_]) -> None:
         """Find new modes for the zeros of the neurons that have lost a margin."""
         field = self.field
         near = field.widths(np.ones_like(self.point.mode), self.point.primal, self.point.outer, 4 * NEAR * self.rtol)
@@ -185,7 +186,7 @@ class LayersLoop:
                 continue
             settled = field.settle(at, int(neuron), index, self.rtol)
             self.point = field.moved(at, int(neuron), settled)
-            self.diary.note(at.time, int(neuron), index, settled.mode, settled.unique)
+            self.diary.note(at.time, int(neuron), index, settled.mode, settled.unique.astype(np.float64))
 
     def _record_up_to(self, last: float, dense: Any = None) -> None:
         """Record the wanted times of the step that has just been taken, up to `last`."""

@@ -20,8 +20,6 @@ from relubias.dynamics.cycles import Cycle
 from relubias.dynamics.trajectory import Record, Trajectory
 from relubias.errors import ArgumentError, NotAtLimit
 from relubias.linalg.gram import Array
-from relubias.losses import SQUARED
-from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.state import State
@@ -149,6 +147,8 @@ class Run:
         integrator where both layers are trained); this is what the budget counts.
     loss : str
         Name of the loss that was minimised; `state.loss` is ½‖f − y‖² whatever it is, `objective` that loss.
+    total_loss : float or None
+        Σ_i ℓ(f_i, y_i) at the end where the loss is not the squared one.
     """
 
     problem: Problem
@@ -175,6 +175,7 @@ class Run:
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
     time: float | None = None
     loss: str = "squared"
+    total_loss: float | None = None
 
     def __repr__(self) -> str:
         return f"<Run of {self.network}: {self.status} after {self.duration}; {self.message}>"
@@ -199,6 +200,13 @@ class Run:
         return f"time {number(moment)}" if self.is_flow else f"step {int(moment):,}"
 
     @property
+    def descends_exactly(self) -> bool:
+        """Whether this run could have a certified limit: squared loss, fixed output weights, σ piecewise linear."""
+        network = self.network
+        fixed = not network.train_output and network.activation.slope_below is not None
+        return fixed and self.loss == "squared"
+
+    @property
     def at_limit(self) -> bool:
         """True where the state is the proven limit."""
         return self.status.is_limit
@@ -215,10 +223,8 @@ class Run:
 
     @property
     def objective(self) -> float:
-        """The loss that was minimised, Σ_i ℓ(f_i, y_i), at the end; for a loss of your own that of the trajectory."""
-        if self.loss == SQUARED.name:
-            return self.state.loss
-        return loss_named(self.loss).total(self.state.predictions, self.problem.labels)
+        """The loss that was minimised, Σ_i ℓ(f_i, y_i), at the end."""
+        return self.state.loss if self.total_loss is None else self.total_loss
 
     @property
     def balance_drift(self) -> float | None:
@@ -284,7 +290,7 @@ class Run:
         values: dict[str, Any] = {name: int(value) for name, value in counts.items()}
         values["status"], values["message"], values["loss"] = str(self.status), self.message, self.loss
         values["stabilised_at"] = _plain(self.stabilised_at)
-        values["time"] = self.time
+        values["time"], values["total_loss"] = self.time, self.total_loss
         values["dead"] = [[int(neuron), _plain(moment)] for neuron, moment in self.dead.items()]
         values["at_zero"] = [[int(neuron), int(sample)] for neuron, sample in self.at_zero]
         return arrays, meta | {"network": self.network.as_dict(), "run": values}
@@ -317,6 +323,7 @@ class Run:
             stabilised_at=values["stabilised_at"],
             time=values["time"],
             loss=values["loss"],
+            total_loss=values["total_loss"],
             **plain,
         )
 

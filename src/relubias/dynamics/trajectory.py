@@ -183,5 +183,5 @@ def joined(first: Trajectory | None, second: Trajectory | None) -> Trajectory | 
     """Put the trajectories of a run and of its continuation together."""
     if first is None or second is None:
         return first or second
-    pairs = {f.name: (getattr(first, f.name), getattr(second, f.name)) for f in fields(Trajectory)}
-    return Trajectory(**{name: None if pair[0] is None else np.concatenate(pair) for name, pair in pairs.items()})
+    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in fields(Trajectory)]
+    return Trajectory(*(None if pair[0] is None else np.concatenate(pair) for pair in pairs))
