@@ -188,9 +188,9 @@ IDENTITY = piecewise_linear("identity", _identity, 1.0)
 ABSOLUTE = piecewise_linear("absolute", np.abs, -1.0, lowest=0.0)
 SOFTPLUS = Activation("softplus", _softplus, _logistic, _softplus_steepest, lowest=0.0)
 #: The slope of GELU is largest at √2, where it is Φ(√2) + √2 φ(√2).
-GELU = Activation("gelu", _gelu, _gelu_slope, _Constant(1.1289041451202932), lowest=-0.16997120747990369)
+GELU = Activation("gelu", _gelu, _gelu_slope, _Constant(1.1289041451851548), lowest=-0.16997120747990369)
 #: That of SiLU where z tanh(z/2) = 2, at z = 2.399….
-SILU = Activation("silu", _silu, _silu_slope, _Constant(1.0998393194460307), lowest=-0.27846454276107380)
+SILU = Activation("silu", _silu, _silu_slope, _Constant(1.0998393201288669), lowest=-0.27846454276107380)
 TANH = Activation("tanh", np.tanh, _tanh_slope, _Constant(1.0), lowest=-1.0)
 SQUARED_RELU = Activation(
     "squared-relu", _squared_relu, _squared_relu_slope, _squared_relu_steepest, lowest=0.0, silent=True

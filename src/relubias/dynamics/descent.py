@@ -147,7 +147,8 @@ def continue_run(
             f"until={until} lies before the {run.steps} steps that this run has taken; it cannot go back."
         )
     iterate = Iterate.begin(run.start, run.step_size)
-    iterate.restore(run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change.astype(np.int64))
+    changes = (run.pattern_changes, run.events, run.events_dropped, run.last_change.astype(np.int64))
+    iterate.restore(run.resume, run.steps, *changes)
     loop = Loop(
         run.start,
         iterate,

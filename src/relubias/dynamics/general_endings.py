@@ -97,7 +97,7 @@ class GeneralEndings:
         parts = [] if it.activation.slope_below is not None else [f"the activation {it.activation.name}"]
         parts += [] if it.loss == SQUARED else [f"the loss {it.loss.name}"]
         parts += ["trained output weights"] if it.trained else []
-        return " and ".join(parts)
+        return listed(parts)
 
     def _missed(self, neurons: list[int]) -> int:
         """How many labels of the sign of one of these neurons are not fitted."""

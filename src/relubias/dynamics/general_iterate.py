@@ -134,15 +134,13 @@ class GeneralIterate:
             return FROZEN
         primal = self.primal - self.operator.matvec(moves.T).T
         peak = max(float(np.abs(primal).max()), float(np.abs(outer).max()))
-        if not np.isfinite(peak):
-            return DIVERGED
+        if not peak < self.divergence:
+            return DIVERGED  # the state before is the last one with which one can still reckon
         self.dual = self.dual - moves
         self.primal, self.outer = primal, outer
         self.steps += 1
         if self.activation.has_pattern:
             self._log()
-        if peak >= self.divergence:
-            return DIVERGED
         return self._compare()
 
     def _compare(self) -> str:

@@ -184,4 +184,5 @@ def joined(first: Trajectory | None, second: Trajectory | None) -> Trajectory | 
     if first is None or second is None:
         return first or second
     pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in fields(Trajectory)]
-    return Trajectory(*(None if pair[0] is None else np.concatenate(pair) for pair in pairs))
+    columns: list[Any] = [None if pair[0] is None else np.concatenate(pair) for pair in pairs]
+    return Trajectory(*columns)

@@ -159,10 +159,12 @@ def _limit(run: Run) -> Iterator[Row]:
 
 def _neurons(run: Run) -> Iterator[Row]:
     labels, active = run.problem.labels, active_pattern(run)
+    on = "active on" if run.network.activation.has_pattern else "β > 0 on"
     for k, sign in enumerate(run.network.signs):
         where = (portion(active[k], labels > 0) + " positive", portion(active[k], labels < 0) + " negative labels")
         died = f"; died at {run.at(run.dead[k])}" if k in run.dead else ""
-        text = f"‖w‖ = {number(float(run.state.norms[k]))}; active on {' and '.join(where)}{died}"
+        outer = f", a = {number(float(run.state.output_weights[k]))}" if run.network.train_output else ""
+        text = f"‖w‖ = {number(float(run.state.norms[k]))}{outer}; {on} {' and '.join(where)}{died}"
         yield f"  neuron {k + 1} ({'+' if sign > 0 else '−'})", text
 
 

@@ -69,7 +69,7 @@ def _least_loss(parts: Parts) -> list[str]:
     run, reference = parts.run, parts.reference
     loss = f"the loss ½‖f − y‖² is {number(run.state.loss)}"
     if run.loss != "squared":
-        return [] if np.all(run.interpolated) else [f"the {run.loss} loss is {number(run.objective)}; {loss[4:]}"]
+        return [] if np.all(run.interpolated) else [f"the {run.loss} loss is {number(run.objective)}; {loss}"]
     if reference is None or reference.of == "linear":
         return [] if np.all(run.interpolated) else [loss]
     if reference.status is Optimality.INFEASIBLE:
