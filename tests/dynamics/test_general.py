@@ -150,7 +150,7 @@ def test_a_tiny_neuron_that_grows_is_not_taken_for_rest() -> None:
     problem = random_problem(12, 120, seed=6)
     network = Network.pair(train_output=True)
     start = starts.balanced(problem, network, scale=1e-30, aligned=True, rng=0)
-    run = gradient_descent(problem, network, start, step_size=0.002 * step_sizes.stable(problem, network, start=start))
+    run = gradient_descent(problem, network, start, step_size=0.1 * step_sizes.stable(problem, network, start=start))
     assert run.status is Status.CONVERGED
     assert np.all(run.interpolated)
 
