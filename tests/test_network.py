@@ -29,8 +29,8 @@ def test_a_network_without_neurons_or_with_other_output_weights_is_refused() -> 
 
 
 def test_an_unknown_activation_is_refused_by_name() -> None:
-    with pytest.raises(ArgumentError, match="activation='tanh' is not known; choose one of: relu"):
-        Network.single(activation="tanh")
+    with pytest.raises(ArgumentError, match="activation='sine' is not known; choose one of: relu"):
+        Network.single(activation="sine")
 
 
 def test_the_output_is_the_signed_sum_of_the_rectified_pre_activations() -> None:

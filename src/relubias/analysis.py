@@ -25,7 +25,8 @@ from relubias.dynamics.descent import Descent
 from relubias.dynamics.flow import Flow
 from relubias.dynamics.nearness import steps_to_limit
 from relubias.dynamics.run import Progress, Run
-from relubias.errors import StartError
+from relubias.errors import ArgumentError, StartError
+from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
@@ -224,20 +225,49 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
     if run.status is Status.INTERRUPTED:
         note = "the run was interrupted, so that the minimum-norm solution was not looked for"
         return _References(None, None, note, True)
-    several, note = run.network.n_neurons > 1, ""
-    if several:
-        note = "the minimum-norm solution of networks with more than one neuron is not computed by this version"
-    reference = None
+    note, reference = _no_reference(run, of), None
     try:
-        say("computing the minimum-norm solution")
-        reference = None if several else minimum_norm(run.problem, run.network, of=of)
+        if not note:
+            say("computing the minimum-norm solution")
+            reference = minimum_norm(run.problem, run.network, of=of)
+            if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
+                reference = None
+                note = f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"
         say("computing the linear minimum-norm interpolant")
         linear = reference if reference and of == "linear" else minimum_norm(run.problem, run.network, of="linear")
         return _References(reference, linear, note)
     except KeyboardInterrupt:
         # The run may have taken hours; an impatient moment afterwards must not lose it.
-        note = note if reference or several else "the search for the minimum-norm solution was interrupted"
+        note = note if reference or note else "the search for the minimum-norm solution was interrupted"
         return _References(reference, None, note, True)
+
+
+def _no_reference(run: Run, of: str) -> str:
+    """Why there is no minimum-norm solution to compare this run with; empty where there is one."""
+    network = run.network
+    if network.n_neurons > 1:
+        return "the minimum-norm solution of networks with more than one neuron is not computed by this version"
+    if network.train_output:
+        return (
+            "there is no minimum-norm solution to compare with: where the output weight is trained too, the norm of "
+            "the first layer alone is no measure of a solution"
+        )
+    if network.activation.name != "relu" and (of == "global" or network.activation.slope_below is None):
+        name = network.activation.name
+        return f"the minimum-norm solution is computed for the ReLU by this version, not for the activation {name}"
+    if not _fits(run):
+        return (
+            f"there is no minimum-norm solution to compare with: no weights are known to minimise the {run.loss} loss"
+        )
+    return ""
+
+
+def _fits(run: Run) -> bool:
+    """Whether fitting the labels minimises the loss; of a loss of the user's own nothing is assumed."""
+    try:
+        return loss_named(run.loss).fits
+    except ArgumentError:
+        return False
 
 
 def _conclude(run: Run, found: _References, start_note: str) -> Analysis:
@@ -308,6 +338,9 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
         "at_zero": [[int(neuron), int(sample)] for neuron, sample in run.at_zero],
         "cycle": _cycle_as_dict(run),
         "loss": _finite(run.state.loss),
+        "loss_in_use": run.loss,
+        "objective": _finite(run.objective),
+        "balance_drift": _finite(run.balance_drift),
         "norm": _finite(run.state.norm),
         "test_error": _finite(run.state.test_error),
         "orthogonal_norm": _finite(run.state.orthogonal_norm),
@@ -319,7 +352,7 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
 def _cycle_as_dict(run: Run) -> dict[str, Any] | None:
     if run.cycle is None:
         return None
-    mean = run.network.output(run.cycle.mean)
+    mean = run.network.output(run.cycle.mean, outer=run.cycle.outer)
     cycle = run.cycle
     return {
         "period": cycle.period,
@@ -335,6 +368,7 @@ def _neurons_as_dict(run: Run) -> dict[str, Any]:
     return {
         "sign": list(run.network.signs),
         "norm": _column(run.state.norms),
+        "output_weight": _column(run.state.output_weights),
         "active_on_positive": active[:, labels > 0].sum(axis=1).tolist(),
         "active_on_negative": active[:, labels < 0].sum(axis=1).tolist(),
         "active_on_zero": active[:, labels == 0].sum(axis=1).tolist(),

@@ -1,6 +1,6 @@
-"""The model: one hidden layer with fixed output signs.
+"""The model: one hidden layer, with output weights that are fixed signs or trained along.
 
-f(x) = Σ_k s_k σ(w_kᵀ x),      s_k ∈ {+1, −1},  k = 1 … m
+f(x) = Σ_k a_k σ(w_kᵀ x),      a_k = s_k ∈ {+1, −1}, or a_k ∈ ℝ that starts with this sign,      k = 1 … m
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from relubias.linalg.gram import Array
 
 @dataclass(frozen=True)
 class Network:
-    """A hidden layer whose output weights are fixed signs.
+    """A hidden layer and the signs of its output weights.
 
     Attributes
     ----------
@@ -28,6 +28,8 @@ class Network:
         s_k ∈ {+1, −1}, one a neuron.
     activation : Activation
         σ; the ReLU by default.
+    train_output : bool
+        Whether the output weights are trained too; else they stay the signs.
 
     Raises
     ------
@@ -37,6 +39,7 @@ class Network:
 
     signs: tuple[int, ...]
     activation: Activation = RELU
+    train_output: bool = False
 
     def __post_init__(self) -> None:
         if not self.signs:
@@ -46,19 +49,21 @@ class Network:
                 raise ArgumentError(f"output sign {sign!r} is neither +1 nor -1.")
 
     @classmethod
-    def single(cls, *, sign: int = 1, activation: str | Activation = "relu") -> Network:
+    def single(cls, *, sign: int = 1, activation: str | Activation = "relu", train_output: bool = False) -> Network:
         """One neuron of the given sign."""
-        return cls((_checked_sign(sign),), activation_named(activation))
+        return cls((_checked_sign(sign),), activation_named(activation), train_output)
 
     @classmethod
-    def pair(cls, *, activation: str | Activation = "relu") -> Network:
+    def pair(cls, *, activation: str | Activation = "relu", train_output: bool = False) -> Network:
         """Two neurons with signs +1 and −1."""
-        return cls((1, -1), activation_named(activation))
+        return cls((1, -1), activation_named(activation), train_output)
 
     @classmethod
-    def of_signs(cls, signs: Iterable[int], *, activation: str | Activation = "relu") -> Network:
+    def of_signs(
+        cls, signs: Iterable[int], *, activation: str | Activation = "relu", train_output: bool = False
+    ) -> Network:
         """One neuron for each sign in `signs`."""
-        return cls(tuple(_checked_sign(sign) for sign in signs), activation_named(activation))
+        return cls(tuple(_checked_sign(sign) for sign in signs), activation_named(activation), train_output)
 
     @property
     def n_neurons(self) -> int:
@@ -70,18 +75,24 @@ class Network:
         """The signs as an array of floats, shape (m,)."""
         return np.array(self.signs, dtype=np.float64)
 
-    def output(self, primal: Array) -> Array:
-        """Return f from pre-activations β of shape (m, p): Σ_k s_k σ(β_k), shape (p,)."""
-        return self.output_weights @ self.activation.value(primal)
+    def output(self, primal: Array, *, outer: Array | None = None) -> Array:
+        """Return f from pre-activations β of shape (m, p): Σ_k a_k σ(β_k), shape (p,); a_k = s_k if not given."""
+        return (self.output_weights if outer is None else outer) @ self.activation.value(primal)
 
     def as_dict(self) -> dict[str, Any]:
         """The network as JSON-able values, from which :meth:`from_dict` rebuilds it."""
-        return {"signs": list(self.signs), "activation": self.activation.name}
+        return {
+            "signs": list(self.signs),
+            "activation": self.activation.name,
+            "train_output": self.train_output,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Network:
         """Rebuild a network from :meth:`as_dict`."""
-        return cls.of_signs(values["signs"], activation=values["activation"])
+        return cls.of_signs(
+            values["signs"], activation=values["activation"], train_output=values.get("train_output", False)
+        )
 
     def __str__(self) -> str:
         names = {
@@ -90,7 +101,9 @@ class Network:
             (1, -1): "a pair of neurons (+, −)",
         }
         signs = ", ".join("+" if sign > 0 else "−" for sign in self.signs)
-        return names.get(self.signs, f"{self.n_neurons} neurons ({signs})")
+        name = names.get(self.signs, f"{self.n_neurons} neurons ({signs})")
+        kind = "" if self.activation is RELU else f", {self.activation.name}"
+        return name + kind + (", output weights trained" if self.train_output else "")
 
 
 def _checked_sign(sign: object) -> int:

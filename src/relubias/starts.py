@@ -15,12 +15,17 @@
   neurons on disjoint parts of the data for as long as no inactive sample is lifted above 0. How deep is deep
   enough is a prediction of ours, τ ≳ √(n/d₂) max|y|; the default is three times that.
 
-A sample moves a neuron only where it is active (σ′(0) = 0): a start without any active sample is refused.
+* **Balanced**, for trained output weights: Gaussian w_k in the span and a_k = s_k ‖w_k‖; *aligned*, one neuron of
+  each sign is active on all samples whose labels have its sign.
+
+A sample moves a ReLU neuron only where it is active (σ′(0) = 0): a start without any active sample is refused.
+Activations without an inactive side take every start but the disjoint one.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,11 +67,11 @@ def all_active(problem: Problem, network: Network, *, scale: float | None = None
     Raises
     ------
     ArgumentError
-        If the scale is not a positive finite number, or the activation is not piecewise linear.
+        If the scale is not a positive finite number.
     StartError
         If no weights make all samples active; the message says why.
     """
-    _require_pieces(problem, network)
+    require_nouns(problem, network)
     size = _checked_scale(problem, scale)
     operator = problem.operator
     ones = np.ones(problem.n_samples)
@@ -80,7 +85,8 @@ def all_active(problem: Problem, network: Network, *, scale: float | None = None
         dual = operator.project(program.solution)
         primal = np.maximum(operator.matvec(program.solution), 1.0)
     shape = (network.n_neurons, 1)
-    return State(problem, network, np.tile(size * dual, shape), np.tile(size * primal, shape), np.zeros(shape[0]))
+    state = State(problem, network, np.tile(size * dual, shape), np.tile(size * primal, shape), np.zeros(shape[0]))
+    return require_movable(state)
 
 
 def gaussian(
@@ -107,12 +113,12 @@ def gaussian(
     Raises
     ------
     ArgumentError
-        If the scale is not a positive finite number, `rng` is neither an int nor a Generator, the orthogonal part is
-        asked for and the number of features is unknown, or the activation is not piecewise linear.
+        If the scale is not a positive finite number, `rng` is neither an int nor a Generator, or the orthogonal part
+        is asked for and the number of features is unknown.
     StartError
         If the start can never move.
     """
-    _require_pieces(problem, network)
+    require_nouns(problem, network)
     size = _checked_scale(problem, scale)
     generator = generator_of(rng)
     operator = problem.operator
@@ -163,12 +169,13 @@ def disjoint(
     ------
     ArgumentError
         If the scale or the depth is out of range, the partition gives a sample to a neuron of the other sign, or the
-        activation is not piecewise linear.
+        activation has no inactive side.
     StartError
         If a sign among the labels has no neuron, K is singular and has no weights with these β, or d₂ cannot
         be estimated and no depth is given.
     """
-    _require_pieces(problem, network)
+    require_nouns(problem, network)
+    _require_sides(network)
     size = _checked_scale(problem, scale)
     owner = _dealt(problem, network) if partition is None else _checked_partition(problem, network, partition)
     tau = _default_depth(problem) if depth is None else float(depth)
@@ -187,34 +194,123 @@ def disjoint(
     return require_movable(State(problem, network, duals, primal, np.zeros(network.n_neurons)))
 
 
-def from_weights(problem: Problem, network: Network, weights: ArrayLike) -> State:
+def from_weights(problem: Problem, network: Network, weights: ArrayLike, *, outer: ArrayLike | None = None) -> State:
     """The state with these weights, shape (n_neurons, n_features), or (n_features,) for one neuron.
+
+    `outer`, shape (n_neurons,), are the output weights where the network trains them; by default its signs.
 
     Raises
     ------
     DataError
         If the problem has no features.
     ArgumentError
-        If the shape is wrong, an entry is not finite, or the activation is not piecewise linear.
+        If a shape is wrong or an entry is not finite.
     StartError
         If the start can never move.
     """
-    _require_pieces(problem, network)
-    return require_movable(State.from_weights(problem, network, weights))
+    require_nouns(problem, network)
+    return require_movable(State.from_weights(problem, network, weights, outer=outer))
 
 
-def from_dual(problem: Problem, network: Network, dual: ArrayLike) -> State:
+def from_dual(problem: Problem, network: Network, dual: ArrayLike, *, outer: ArrayLike | None = None) -> State:
     """The state with weights w_k = Xᵀα_k, α of shape (n_neurons, n_samples), or (n_samples,) for one neuron.
+
+    `outer`, shape (n_neurons,), are the output weights where the network trains them; by default its signs.
 
     Raises
     ------
     ArgumentError
-        If the shape is wrong, an entry is not finite, or the activation is not piecewise linear.
+        If a shape is wrong or an entry is not finite.
     StartError
         If the start can never move.
     """
-    _require_pieces(problem, network)
-    return require_movable(State.from_dual(problem, network, dual))
+    require_nouns(problem, network)
+    return require_movable(State.from_dual(problem, network, dual, outer=outer))
+
+
+def balanced(
+    problem: Problem,
+    network: Network,
+    *,
+    scale: float | None = None,
+    aligned: bool = False,
+    rng: int | np.random.Generator,
+) -> State:
+    """Gaussian weights in the span of the samples with |a_k| = ‖w_k‖: the balanced start of two trained layers.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        With trained output weights.
+    scale : float, optional
+        Root mean square of ‖w_k‖ in units of (‖y‖/√(tr K/n))^½, about the size at which one neuron of each sign fits
+        the labels; by default 1e-3.
+    aligned : bool
+        Whether the first positive neuron is active on all samples with positive labels and the first negative one on
+        all with negative labels; the others are random.
+    rng : int or numpy.random.Generator
+
+    Raises
+    ------
+    ArgumentError
+        If the output weights are not trained, or an option is out of range.
+    StartError
+        If the start can never move, or `aligned` is impossible: labels without a neuron of their sign, or samples that
+        no weights make active together.
+
+    Notes
+    -----
+    From a small aligned start, on orthogonal samples, gradient flow tends to the network of least variation norm
+    (Boursier, Pillaud-Vivien, Flammarion 2022).
+    """
+    if not network.train_output:
+        raise ArgumentError("a balanced start is for trained output weights; make the network with train_output=True.")
+    relative = SMALL if scale is None else float(scale)
+    if not (math.isfinite(relative) and relative > 0):
+        raise ArgumentError(f"scale must be a positive finite number; it is {scale!r}.")
+    drawn = gaussian(problem, replace(network, train_output=False), scale=1.0, rng=rng)
+    dual, primal = drawn.dual.copy(), drawn.primal.copy()
+    if aligned:
+        for sign in (1, -1):
+            members = np.flatnonzero(np.sign(problem.labels) == sign)
+            if len(members):
+                k = _first_of(network, sign, len(members))
+                dual[k], primal[k] = _active_on(problem, members, primal[k])
+    labels, trace = float(np.linalg.norm(problem.labels)), float(problem.operator.diagonal.mean())
+    natural = math.sqrt((labels or 1.0) / math.sqrt(trace))
+    # A Gaussian start of scale 1 has ‖w_k‖² of mean rank/(tr K/n).
+    factor = relative * natural * math.sqrt(trace / problem.operator.rank)
+    state = State(problem, network, factor * dual, factor * primal, np.zeros(network.n_neurons))
+    return require_movable(replace(state, outer=network.output_weights * state.norms))
+
+
+def _first_of(network: Network, sign: int, n_labels: int) -> int:
+    """The first neuron of a sign."""
+    if sign not in network.signs:
+        word = "positive" if sign > 0 else "negative"
+        raise StartError(
+            f"{n_labels} labels are {word}, but {network} has no {word} neuron to be active on them; add one, or leave "
+            "aligned out."
+        )
+    return network.signs.index(sign)
+
+
+def _active_on(problem: Problem, members: NDArray[np.intp], primal: Array) -> tuple[Array, Array]:
+    """Weights as near to `primal` as can be that make the members active: β_i = |β_i| there, or at least that."""
+    wanted = primal.copy()
+    wanted[members] = np.abs(primal[members])
+    dual, got = _solved(problem, wanted)
+    if np.max(np.abs(got - wanted)) <= EXACT * np.max(np.abs(wanted)):
+        return dual, wanted
+    program = non_negative_minimum(problem.operator.block(members), wanted[members])
+    if not program.solved:
+        names = f"{problem.sample(int(members[0]))} and the {len(members) - 1} others of its sign"
+        raise StartError(f"no weights make {names} active together; leave aligned out and try several seeds.")
+    dual = np.zeros(problem.n_samples)
+    dual[members] = program.solution
+    dual = problem.operator.project(dual)
+    return dual, problem.operator.matvec(dual)
 
 
 def require_movable(state: State) -> State:
@@ -225,8 +321,15 @@ def require_movable(state: State) -> State:
     StartError
         Otherwise: the gradient is zero there and training would never move.
     """
-    if np.any(state.pattern) or state.network.activation.slope_below != 0.0:
+    activation, outer = state.network.activation, state.output_weights
+    moved = outer[:, None] * activation.slope(state.primal)
+    if np.any(moved) or (state.network.train_output and np.any(activation.value(state.primal))):
         return state
+    if not activation.silent:
+        raise StartError(
+            "this start can never move: the gradient is exactly zero; use starts.gaussian(problem, network, rng=0), or "
+            "output weights that are not zero."
+        )
     what = "zero weights" if state.norm == 0.0 else "this start"
     raise StartError(
         f"{what} can never move: no sample is active in any neuron, so the gradient is zero (σ′(0) = 0); "
@@ -234,11 +337,13 @@ def require_movable(state: State) -> State:
     )
 
 
-def _require_pieces(problem: Problem, network: Network) -> None:
-    """Refuse an activation without a kink at zero or a slope of 1 above it: "active" is said of those here."""
-    require_nouns(problem, network)
-    if network.activation.slope_below is None:
-        raise ArgumentError(f"starts are built for piecewise linear activations, not for {network.activation.name!r}.")
+def _require_sides(network: Network) -> None:
+    """Refuse an activation of which no side is inactive, or less active: the parts would not be disjoint."""
+    if network.activation.slope_below is None and not network.activation.silent:
+        raise ArgumentError(
+            f"with the activation {network.activation.name!r} every sample moves every neuron, so that no start is "
+            "disjoint; use starts.gaussian(problem, network, rng=0)."
+        )
 
 
 def _solved(problem: Problem, primal: Array) -> tuple[Array, Array]:

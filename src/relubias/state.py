@@ -1,7 +1,7 @@
 """A state of the network, seen from the data: primal and dual coefficients.
 
     β_k = X w_k   (primal),      w_k = Xᵀα_k + w_k^⊥   (dual),      β_k = K α_k,
-    active:  D_k = 1[β_k > 0],   f = Σ_k s_k σ(β_k),   residual r = f − y,   loss L = ½‖r‖².
+    active:  D_k = 1[β_k > 0],   f = Σ_k a_k σ(β_k),   residual r = f − y,   loss L = ½‖r‖².
 
 The dual coefficients are those of least Euclidean length, α = K⁺β; for singular K others give the same
 weights. The part w^⊥ outside the span of the samples is never moved by gradient descent; only its norm matters here.
@@ -40,6 +40,8 @@ class State:
         ‖w_k^⊥‖.
     orthogonal : ndarray, shape (n_neurons, n_features), or None
         w^⊥ itself, where it is nonzero and at hand.
+    outer : ndarray, shape (n_neurons,), or None
+        The output weights a_k where they are trained; None stands for the signs.
     """
 
     problem: Problem
@@ -48,26 +50,34 @@ class State:
     primal: Array
     orthogonal_norms: Array
     orthogonal: Array | None = None
+    outer: Array | None = None
 
     @classmethod
-    def from_dual(cls, problem: Problem, network: Network, dual: ArrayLike) -> State:
+    def from_dual(cls, problem: Problem, network: Network, dual: ArrayLike, *, outer: ArrayLike | None = None) -> State:
         """The state with weights w_k = Xᵀα_k.
 
         Parameters
         ----------
         dual : array_like, shape (n_neurons, n_samples); (n_samples,) for one neuron
+        outer : array_like, shape (n_neurons,), optional
+            The output weights, where the network trains them; by default its signs.
         """
         coefficients = _shaped(dual, (network.n_neurons, problem.n_samples), "dual")
         primal = problem.operator.matvec(coefficients.T).T
-        return cls(problem, network, problem.operator.project(coefficients), primal, np.zeros(network.n_neurons))
+        dual, nothing = problem.operator.project(coefficients), np.zeros(network.n_neurons)
+        return cls(problem, network, dual, primal, nothing, outer=_checked_outer(network, outer))
 
     @classmethod
-    def from_weights(cls, problem: Problem, network: Network, weights: ArrayLike) -> State:
+    def from_weights(
+        cls, problem: Problem, network: Network, weights: ArrayLike, *, outer: ArrayLike | None = None
+    ) -> State:
         """The state with the given weights, split into the span of the samples and the rest.
 
         Parameters
         ----------
         weights : array_like, shape (n_neurons, n_features); (n_features,) for one neuron
+        outer : array_like, shape (n_neurons,), optional
+            The output weights, where the network trains them; by default its signs.
 
         Raises
         ------
@@ -88,7 +98,8 @@ class State:
         # What is left of weights inside the span is rounding, not an orthogonal part.
         inside = norms <= 1e-7 * np.linalg.norm(matrix, axis=1)
         rest[inside], norms[inside] = 0.0, 0.0
-        return cls(problem, network, dual, primal, norms, rest if np.any(norms) else None)
+        outside = rest if np.any(norms) else None
+        return cls(problem, network, dual, primal, norms, outside, _checked_outer(network, outer))
 
     def __repr__(self) -> str:
         active = ", ".join(str(int(count)) for count in self.pattern.sum(axis=1))
@@ -102,7 +113,7 @@ class State:
     @property
     def predictions(self) -> Array:
         """f at the samples, shape (n_samples,)."""
-        return self.network.output(self.primal)
+        return self.network.output(self.primal, outer=self.outer)
 
     @property
     def residual(self) -> Array:
@@ -132,7 +143,12 @@ class State:
     @property
     def output_weights(self) -> Array:
         """The output weight of each neuron, shape (n_neurons,)."""
-        return self.network.output_weights
+        return self.network.output_weights if self.outer is None else self.outer
+
+    @property
+    def balance(self) -> Array:
+        """a_k² − ‖w_k‖², shape (n_neurons,): gradient flow on both layers keeps it where σ is homogeneous."""
+        return np.square(self.output_weights) - np.square(self.norms)
 
     def weights(self) -> Array:
         """Return W, shape (n_neurons, n_features).
@@ -163,7 +179,7 @@ class State:
             If the problem has no features, the numbers of features differ, or the orthogonal part is known by
             its norm only.
         """
-        return self.network.output(self.primal_at(features))
+        return self.network.output(self.primal_at(features), outer=self.outer)
 
     def primal_at(self, features: Any) -> Array:
         """Return β_k = w_kᵀx at new points, shape (n_neurons, n_new); see :meth:`predict`.
@@ -211,14 +227,27 @@ class State:
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays from which :meth:`from_arrays` rebuilds the state; problem and network are kept elsewhere."""
         arrays = {"dual": self.dual, "primal": self.primal, "orthogonal_norms": self.orthogonal_norms}
-        return arrays if self.orthogonal is None else arrays | {"orthogonal": self.orthogonal}
+        more = {"orthogonal": self.orthogonal, "outer": self.outer}
+        return arrays | {name: array for name, array in more.items() if array is not None}
 
     @classmethod
     def from_arrays(cls, problem: Problem, network: Network, arrays: Mapping[str, NDArray[Any]]) -> State:
         """Rebuild a state from :meth:`to_arrays`, bit for bit."""
-        return cls(
-            problem, network, arrays["dual"], arrays["primal"], arrays["orthogonal_norms"], arrays.get("orthogonal")
+        own = (arrays["dual"], arrays["primal"], arrays["orthogonal_norms"])
+        return cls(problem, network, *own, arrays.get("orthogonal"), arrays.get("outer"))
+
+
+def _checked_outer(network: Network, outer: ArrayLike | None) -> Array | None:
+    if outer is None:
+        return None
+    if not network.train_output:
+        raise ArgumentError(
+            "the output weights of this network are its signs; make it with train_output=True to give others."
         )
+    array = np.array(outer, dtype=np.float64)
+    if array.shape != (network.n_neurons,) or not np.all(np.isfinite(array)):
+        raise ArgumentError(f"outer must be {network.n_neurons} finite numbers, the output weight of each neuron.")
+    return array
 
 
 def _shaped(values: ArrayLike, shape: tuple[int, int], what: str) -> Array:

@@ -208,6 +208,10 @@ def compare(
 
 
 def _checked(problem: Problem, network: Network, step_sizes: Sequence[float] | None) -> list[float]:
+    if network.train_output:
+        raise ArgumentError(
+            "steps are compared at exact limits, which networks with trained output weights do not have."
+        )
     if step_sizes is None:
         return [fraction * steps_module.stable(problem, network) for fraction in FRACTIONS]
     etas = sorted({steps_module.checked(eta) for eta in step_sizes}, reverse=True)

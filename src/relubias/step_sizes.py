@@ -1,7 +1,17 @@
 """Step sizes in natural units.
 
-While an activation pattern holds, training is linear with matrix H = Σ_k D_k K D_k, and stable for
-η < 2/λ_max(H). A sample that is active in p neurons counts p times: λ_max(H) ≤ p λ_max(K) ≤ m λ_max(K).
+**The exact case** (σ piecewise linear with slopes up to 1, squared loss, output weights fixed). While an activation
+pattern holds, training is linear with matrix H = Σ_k D_k K D_k, and stable for η < 2/λ_max(H). A sample that is active
+in p neurons counts p times: λ_max(H) ≤ p λ_max(K) ≤ m λ_max(K).
+
+**In general** the curvature of L near a fit is that of the linearised network, at most
+
+    max ∂²ℓ/∂f² · ( λ_max(K) max|σ′|² Σ_k a_k²  +  Σ_k ‖σ(β_k)‖² ),         the second term if a_k is trained,
+
+with σ′ where |σ| does not exceed the labels and the start. Where a_k is trained, a² and ‖σ‖² grow until the labels
+are fitted, which takes Σ|a_k|‖w_k‖ up to V = √(2 yᵀK⁺y) with neurons of both signs: 2 V λ_max(K) max|σ′|² is added.
+This is a bound at the start and near such a fit, not for ever: of a loss that is not convex in the weights there is
+none. (Ours.)
 """
 
 from __future__ import annotations
@@ -12,29 +22,55 @@ import numpy as np
 
 from relubias.arguments import is_number
 from relubias.errors import ArgumentError
+from relubias.losses import SQUARED, Loss
+from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_problem
 from relubias.problem import Problem
+from relubias.state import State
 
 
-def largest_curvature(problem: Problem, network: Network) -> float:
-    """Upper bound m λ_max(K) of λ_max(H) over all patterns, attained where all samples are active in all neurons."""
+def largest_curvature(
+    problem: Problem, network: Network, *, loss: str | Loss = SQUARED, start: State | None = None
+) -> float:
+    """Upper bound of the curvature of L in the weights, near a fit and at the start if one is given.
+
+    For the squared loss and a ReLU it is m λ_max(K), attained where all samples are active in all neurons.
+    """
     require_nouns(problem, network)
-    return network.n_neurons * problem.operator.largest
+    labels, activation = problem.labels, network.activation
+    hidden = np.zeros(1) if start is None else activation.value(start.primal)
+    size = max(float(np.abs(labels).max(initial=0.0)), float(np.abs(hidden).max(initial=0.0)))
+    steepest = problem.operator.largest * activation.steepest(size) ** 2
+    if not network.train_output:
+        bound = network.n_neurons * steepest
+    else:
+        outer = network.output_weights if start is None else start.output_weights
+        needed = math.sqrt(2.0 * max(0.0, float(labels @ problem.operator.pseudo_solve(labels))))
+        bound = steepest * (float(outer @ outer) + 2.0 * needed) + float(np.sum(np.square(hidden)))
+    return bound * loss_named(loss).curvature(labels)
 
 
-def stable(problem: Problem, network: Network, fraction: float = 0.5) -> float:
+def stable(
+    problem: Problem,
+    network: Network,
+    fraction: float = 0.5,
+    *,
+    loss: str | Loss = SQUARED,
+    start: State | None = None,
+) -> float:
     """Return fraction · 2/λ_max(H) for the worst pattern of this network.
 
     ``fraction=0.5`` is the default step of training, 1/λ_max(H); below 1 every pattern is stable, and at 1 the
-    stiffest one oscillates for ever.
+    stiffest one oscillates for ever. For other activations and losses, or trained output weights, λ_max(H) is
+    :func:`largest_curvature`.
 
     Raises
     ------
     ArgumentError
         If the fraction is not positive, or all samples are zero.
     """
-    curvature = largest_curvature(problem, network)
+    curvature = largest_curvature(problem, network, loss=loss, start=start)
     return _positive(fraction, "fraction") * 2.0 / _nonzero(curvature)
 
 

@@ -402,16 +402,6 @@ def test_a_limit_can_be_continued_to_a_step_and_recorded() -> None:
     assert limit.continue_().status is limit.status
 
 
-def test_other_activations_are_refused() -> None:
-    from relubias.activations import Activation
-
-    problem = random_problem(5, 10, seed=0)
-    network = Network((1,), Activation("abs", np.abs))
-    start = State.from_dual(problem, network, np.ones(5))
-    with pytest.raises(ArgumentError, match="not built for the activation"):
-        gradient_descent(problem, network, start)
-
-
 def test_numbers_of_other_types_are_taken_and_words_refused() -> None:
     problem = random_problem(5, 10, seed=0)
     start = start_of(problem)

@@ -24,7 +24,6 @@ from relubias import (
     minimum_norm,
     starts,
 )
-from relubias.activations import Activation
 from relubias.state import State
 
 ONE = Network.single()
@@ -301,7 +300,7 @@ def test_options_out_of_range_are_refused(options: dict[str, object], complaint:
 
 def test_a_curved_activation_is_refused() -> None:
     problem = random_problem(4, 8, seed=0)
-    network = Network((1,), Activation("tanh", np.tanh))
+    network = Network.single(activation="tanh")
     start = State.from_dual(problem, network, np.ones(4))
     with pytest.raises(ArgumentError, match="piecewise linear activations, not for 'tanh'"):
         gradient_flow(problem, network, start)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from relubias.activations import Activation
 from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.problem import Problem
@@ -394,7 +393,7 @@ def test_the_global_reference_is_for_one_relu_neuron() -> None:
     problem = mixed_problem(4, 8)
     with pytest.raises(ArgumentError, match="built for one neuron, and this network has 2"):
         minimum_norm(problem, Network.pair())
-    absolute = Network((1,), Activation("absolute", np.abs))
+    absolute = Network.single(activation="absolute")
     with pytest.raises(ArgumentError, match="built for the ReLU, not for 'absolute'"):
         minimum_norm(problem, absolute)
 

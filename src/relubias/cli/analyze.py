@@ -36,16 +36,24 @@ def analyze_command(
     preprocess: options.Preprocess = "none",
     centre_labels: options.CentreLabels = False,
     network: options.NetworkSigns = "single",
+    activation: options.Activation = "relu",
+    train_output: options.TrainOutput = False,
+    loss: options.Loss = "squared",
     start: Annotated[
         str | None,
         typer.Option(
             "--start",
-            help="all-active, gaussian, disjoint, or a file of weights (.npy, .txt, .csv); by default all-active where "
-            "there is one.",
+            help="all-active, gaussian, disjoint, balanced or aligned (with --train-output), or a file of weights "
+            "(.npy, .txt, .csv); by default all-active where there is one.",
         ),
     ] = None,
     scale: Annotated[
-        float | None, typer.Option("--scale", help="Size of the start, in label units; by default rms(labels)/1000.")
+        float | None,
+        typer.Option(
+            "--scale",
+            help="Size of the start, in label units; by default rms(labels)/1000. Of a balanced start: relative to the "
+            "size at which one neuron fits the labels; by default 1/1000.",
+        ),
     ] = None,
     depth: Annotated[
         float | None,
@@ -55,7 +63,7 @@ def analyze_command(
     ] = None,
     rng: Annotated[
         int | None,
-        typer.Option("--rng", help="Seed of --random and, independently of it, of the gaussian start; by default 0."),
+        typer.Option("--rng", help="Seed of --random and, independently of it, of a random start; by default 0."),
     ] = None,
     step_size: Annotated[
         str | None,
@@ -119,13 +127,18 @@ def analyze_command(
         options.require_no_file(file, target, preprocess, centre_labels, labels=labels)
     elif random_labels is not None:
         raise ArgumentError("--random-labels are those of a drawn problem; add --random.")
-    elif rng is not None and start != "gaussian":
+    elif rng is not None and start not in ("gaussian", "balanced", "aligned"):
         raise ArgumentError(
             "--rng is the seed of a gaussian start or of a drawn problem; add --start gaussian or --random."
         )
-    signs, stop, kept = options.network(network), options.until(until, flow=flow), options.record(record, flow=flow)
+    if flow and loss != "squared":
+        raise ArgumentError("--loss is for gradient descent; gradient flow is built for the squared loss.")
+    signs = options.network(network, activation, train_output)
+    stop, kept = options.until(until, flow=flow), options.record(record, flow=flow)
     if compare_steps is not None:
-        refuse_for_comparison(flow=flow, step_size=step_size, until=until, record=record, of=of)
+        refuse_for_comparison(
+            flow=flow, step_size=step_size, until=until, record=record, of=of, loss=loss, train_output=train_output
+        )
     with ProgressLine() as line:
         if random is None:
             line.announce(f"reading {file}")
@@ -147,7 +160,9 @@ def analyze_command(
             problem,
             signs,
             state,
-            dynamics=_dynamics(flow, options.step_size(step_size, problem, signs), stop, kept, budget),
+            dynamics=_dynamics(
+                flow, options.step_size(step_size, problem, signs, loss=loss, start=state), stop, kept, budget, loss
+            ),
             of=of,
             progress=line,
             announce=line.announce,
@@ -174,7 +189,7 @@ def warn_of_labels(problem: Problem, network: Network) -> None:
 
 
 def _dynamics(
-    flow: bool, step_size: float | None, until: float | None, record: Record, budget: float | None
+    flow: bool, step_size: float | None, until: float | None, record: Record, budget: float | None, loss: str
 ) -> Descent | Flow:
     """How to train, from the options."""
     from relubias.dynamics.descent import Descent
@@ -184,7 +199,8 @@ def _dynamics(
         options = Flow(until=until, record=record)
         return options if budget is None else replace(options, max_events=budget)  # type: ignore[arg-type]
     steps = None if until is None else int(until)
-    return Descent(step_size=step_size, until=steps, record=record, budget=1e9 if budget is None else budget)
+    work = 1e9 if budget is None else budget
+    return Descent(step_size=step_size, until=steps, record=record, budget=work, loss=loss)
 
 
 def _print(analysis: Analysis, json: bool) -> None:

@@ -35,7 +35,16 @@ def steps_of(text: str, problem: Problem, network: Network) -> list[float] | Non
     return [size for size in sizes if size is not None]
 
 
-def refuse_for_comparison(*, flow: bool, step_size: str | None, until: str | None, record: str | None, of: str) -> None:
+def refuse_for_comparison(
+    *,
+    flow: bool,
+    step_size: str | None,
+    until: str | None,
+    record: str | None,
+    of: str,
+    loss: str,
+    train_output: bool,
+) -> None:
     """Refuse the options that have no meaning beside ``--compare-steps``.
 
     Raises
@@ -49,6 +58,8 @@ def refuse_for_comparison(*, flow: bool, step_size: str | None, until: str | Non
         "--until": until is not None,
         "--record": record is not None,
         "--of": of != "global",
+        "--loss": loss != "squared",
+        "--train-output": train_output,
     }
     for name, there in given.items():
         if there:

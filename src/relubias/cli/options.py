@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relubias.network import Network
     from relubias.problem import Problem
     from relubias.sampling import Sampler
+    from relubias.state import State
 
 File = Annotated[
     Path | None,
@@ -53,31 +54,45 @@ RandomLabels = Annotated[
         help="Labels of the draw: 'signs 0.5..2 fraction=0.3', 'teacher relu noise=0.1'; by default ±1, half each.",
     ),
 ]
+Activation = Annotated[
+    str,
+    typer.Option(
+        "--activation",
+        help="relu, leaky-relu (or leaky-relu:0.1), identity, absolute, softplus, gelu, silu, tanh or squared-relu.",
+    ),
+]
+TrainOutput = Annotated[bool, typer.Option("--train-output", help="Train the output weights too.")]
+Loss = Annotated[
+    str, typer.Option("--loss", help="squared, huber (or huber:0.5, its width), log-cosh, logistic or absolute.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 
 _SIGNS = {"+": 1, "+1": 1, "1": 1, "-": -1, "-1": -1, "−": -1}
 
 
-def network(text: str) -> Network:
+def network(text: str, activation: str = "relu", train_output: bool = False) -> Network:
     """Read ``single``, ``pair`` or a list of signs such as ``+,+,-``.
 
     Raises
     ------
     ArgumentError
-        If it is none of these.
+        If it is none of these, or there is no such activation.
     """
     from relubias.network import Network
 
     named = {"single": (1,), "pair": (1, -1)}
     signs = [_SIGNS.get(item.strip()) for item in text.split(",")]
     if text in named:
-        return Network.of_signs(named[text])
+        return Network.of_signs(named[text], activation=activation, train_output=train_output)
     if None in signs:
         raise ArgumentError(f"--network {text!r} is none of: single, pair, +, -, or a list of signs such as +,+,-.")
-    return Network.of_signs(sign for sign in signs if sign is not None)
+    known = [sign for sign in signs if sign is not None]
+    return Network.of_signs(known, activation=activation, train_output=train_output)
 
 
-def step_size(text: str | None, problem: Problem, network: Network) -> float | None:
+def step_size(
+    text: str | None, problem: Problem, network: Network, *, loss: str = "squared", start: State | None = None
+) -> float | None:
     """Read η: a number, ``0.5/lmax`` for 0.5/λ_max(H) of the worst pattern, ``0.5/trace`` for 0.5/(tr K/n).
 
     Raises
@@ -95,7 +110,7 @@ def step_size(text: str | None, problem: Problem, network: Network) -> float | N
     except ValueError:
         amount, unit = 0.0, "?"
     if unit == "lmax":
-        return step_sizes.stable(problem, network, amount / 2.0)
+        return step_sizes.stable(problem, network, amount / 2.0, loss=loss, start=start)
     if unit == "trace":
         return step_sizes.relative(problem, amount)
     if "/" in text or unit:

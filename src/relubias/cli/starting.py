@@ -27,6 +27,8 @@ def start_of(
         raise ArgumentError("--depth is that of a disjoint start; add --start disjoint.")
     if name == "gaussian":
         return starts.gaussian(problem, network, scale=scale, rng=rng or 0)
+    if name in ("balanced", "aligned"):
+        return starts.balanced(problem, network, scale=scale, aligned=name == "aligned", rng=rng or 0)
     if name == "disjoint":
         return starts.disjoint(problem, network, scale=scale, depth=depth)
     if name == "all-active" or (name is None and scale is not None):
@@ -38,5 +40,6 @@ def start_of(
             raise ArgumentError("--scale is that of a start that is made; weights from a file have their own.")
         return starts.from_weights(problem, network, read_weights(Path(name)))
     raise ArgumentError(
-        f"--start {name!r} is none of: all-active, gaussian, disjoint, a file of weights ({', '.join(WEIGHTS)})."
+        f"--start {name!r} is none of: all-active, gaussian, disjoint, balanced, aligned, a file of weights "
+        f"({', '.join(WEIGHTS)})."
     )

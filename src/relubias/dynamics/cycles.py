@@ -10,7 +10,7 @@ a cycle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from relubias.linalg.gram import Array
 
 if TYPE_CHECKING:
     from relubias.dynamics.period_map import Approach
-    from relubias.dynamics.stepping import Iterate
 
 #: States that are kept of a cycle; of a longer one the first ones.
 KEPT_NUMBERS = 10**7
@@ -43,6 +42,8 @@ class Cycle:
     distance : float
         ‖W − W*‖_F between training and the cycle when it was found: 0 where a state has returned bit by bit; where
         training is proven to approach the cycle, it shrinks with every turn.
+    outer : ndarray, shape (n_neurons,), or None
+        Time average of the output weights, where they are trained.
     """
 
     period: int
@@ -50,12 +51,26 @@ class Cycle:
     mean: Array
     amplitude: float
     distance: float = 0.0
+    outer: Array | None = None
 
     def __repr__(self) -> str:
         return f"<Cycle of period {self.period:,}, amplitude {self.amplitude:.3g}>"
 
 
-def cycle_of(iterate: Iterate, period: int) -> Cycle:
+class Walker(Protocol):
+    """An iterate that can be copied and moved."""
+
+    primal: Array
+    labels: Array
+
+    def copy(self) -> Self:
+        """A second one, which can go its own way."""
+
+    def advance(self, max_steps: int, limits: tuple[float, float], /) -> Any:
+        """Take up to `max_steps` steps; infinite limits mean exactly so many."""
+
+
+def cycle_of(iterate: Walker, period: int) -> Cycle:
     """Walk once around the cycle of `period` steps that the iterate is on; it comes back to where it was."""
     kept = kept_states(iterate, period)
     states = np.empty((kept, *iterate.primal.shape))
@@ -71,13 +86,13 @@ def cycle_of(iterate: Iterate, period: int) -> Cycle:
     return _cycle(states, period, total / period, low, high, iterate.labels)
 
 
-def cycle_ahead(iterate: Iterate, ahead: Approach) -> Cycle:
+def cycle_ahead(iterate: Walker, ahead: Approach) -> Cycle:
     """The cycle that the iterate is proven to approach."""
     turn = ahead.cycle
     return _cycle(turn.states, ahead.map.period, turn.mean, turn.low, turn.high, iterate.labels, ahead.distance)
 
 
-def kept_states(iterate: Iterate, period: int) -> int:
+def kept_states(iterate: Walker, period: int) -> int:
     """How many states of a cycle of this period are kept."""
     return max(1, min(period, KEPT_NUMBERS // iterate.primal.size))
 

@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relubias import step_sizes
-from relubias.arguments import is_number, is_whole
+from relubias.dynamics.general import checked_budget, checked_until, general_descent
 from relubias.dynamics.loop import Loop
 from relubias.dynamics.run import Progress, Resume, Run
 from relubias.dynamics.stepping import Iterate
-from relubias.dynamics.trajectory import LONGEST, Record, Recorder, joined, wanted_times
+from relubias.dynamics.trajectory import Record, Recorder, joined, wanted_times
 from relubias.errors import ArgumentError
+from relubias.losses import SQUARED, Loss
+from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
@@ -35,6 +37,7 @@ class Descent:
     until: int | None = None
     record: Record = None
     budget: float = 1e9
+    loss: str | Loss = "squared"
 
     def run(
         self, problem: Problem, network: Network, start: State, *, progress: Callable[[Progress], None] | None = None
@@ -48,6 +51,7 @@ class Descent:
             until=self.until,
             record=self.record,
             budget=self.budget,
+            loss=self.loss,
             progress=progress,
         )
 
@@ -61,9 +65,13 @@ def gradient_descent(
     until: int | None = None,
     record: Record = None,
     budget: float = 1e9,
+    loss: str | Loss = "squared",
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Run full-batch gradient descent on L = ½‖f(X) − y‖² with a fixed step.
+    """Run full-batch gradient descent on L = Σ_i ℓ(f(x_i), y_i), ½‖f(X) − y‖² by default, with a fixed step.
+
+    For a piecewise linear activation, the squared loss and fixed output weights the limit is exact; everything else is
+    trained step by step (:mod:`~relubias.dynamics.general`), to `converged` at best.
 
     Parameters
     ----------
@@ -72,13 +80,17 @@ def gradient_descent(
     start : State
         From :mod:`relubias.starts`.
     step_size : float, optional
-        η; by default 1/(m λ_max(K)), half the largest step that is stable for every pattern.
+        η; by default 1/(m λ_max(K)), half the largest step that is stable for every pattern, and for other
+        activations, losses or trained output weights :func:`relubias.step_sizes.stable` at the start.
     until : int or None
         Number of steps, up to 1e18; None is the exact limit.
     record : "log", iterable of int, or None
         Steps at which to keep the state in the trajectory of the run: spaced logarithmically, or the given ones.
     budget : float
         Work allowed, in equivalents of a plain step with all samples active; steps leapt over cost next to nothing.
+    loss : str or Loss
+        ``"squared"``, ``"huber"`` or ``"huber:0.5"`` (its width), ``"log-cosh"``, ``"logistic"``, ``"absolute"``, or a
+        record of your own (:mod:`relubias.losses`).
     progress : callable, optional
         Called with a :class:`~relubias.dynamics.run.Progress` every few hundredths of a second of work.
 
@@ -90,19 +102,24 @@ def gradient_descent(
     Raises
     ------
     ArgumentError
-        If `step_size`, `until`, `record` or `budget` is out of range, or the start belongs to another problem.
+        If `step_size`, `until`, `record` or `budget` is out of range, the loss is not known, or the start belongs to
+        another problem.
     """
     require_nouns(problem, network)
     require_state(problem, network, start)
-    if network.activation.slope_below is None:
-        raise ArgumentError(f"gradient descent is not built for the activation {network.activation.name!r}.")
-    eta = step_sizes.stable(problem, network) if step_size is None else step_sizes.checked(step_size)
-    until = _checked_until(until)
+    chosen = loss_named(loss)
+    if step_size is None:
+        eta = step_sizes.stable(problem, network, loss=chosen, start=start)
+    else:
+        eta = step_sizes.checked(step_size)
+    until, budget = checked_until(until), checked_budget(budget)
+    if network.activation.slope_below is None or network.train_output or chosen != SQUARED:
+        return general_descent(start, chosen, eta, until=until, record=record, budget=budget, progress=progress)
     loop = Loop(
         start,
         Iterate.begin(start, eta),
         until=until,
-        budget=_checked_budget(budget),
+        budget=budget,
         recorder=Recorder(wanted_times(record, until)),
         endless=until is None and isinstance(record, str),
         progress=progress,
@@ -119,7 +136,7 @@ def continue_run(
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Go on from where a run of gradient descent stopped; see :meth:`relubias.dynamics.run.Run.continue_`."""
-    until = _checked_until(until)
+    until = checked_until(until)
     if not isinstance(run.resume, Resume):
         raise ArgumentError("this run was not made by gradient descent, so it cannot be continued.")
     if until is not None and until < run.steps:
@@ -127,31 +144,16 @@ def continue_run(
             f"until={until} lies before the {run.steps} steps that this run has taken; it cannot go back."
         )
     iterate = Iterate.begin(run.start, run.step_size)
-    iterate.restore(
-        run.resume, run.steps, run.pattern_changes, run.events, run.events_dropped, run.last_change.astype(np.int64)
-    )
+    changes = (run.pattern_changes, run.events, run.events_dropped, run.last_change.astype(np.int64))
+    iterate.restore(run.resume, run.steps, *changes)
     loop = Loop(
         run.start,
         iterate,
         until=until,
-        budget=run.budget if budget is None else _checked_budget(budget),
+        budget=run.budget if budget is None else checked_budget(budget),
         recorder=Recorder([time for time in wanted_times(record, until) if time > run.steps]),
         endless=until is None and isinstance(record, str),
         progress=progress,
     )
     further = loop.record_of(loop.run(), continue_run)
     return replace(further, trajectory=joined(run.trajectory, further.trajectory))
-
-
-def _checked_until(until: int | None) -> int | None:
-    if until is None:
-        return None
-    if not (is_whole(until) and 0 <= until <= LONGEST):
-        raise ArgumentError(f"until={until!r} must be a whole number of steps from 0 to 1e18, or None for the limit.")
-    return int(until)
-
-
-def _checked_budget(budget: float) -> float:
-    if not (is_number(budget) and budget > 0):
-        raise ArgumentError(f"budget={budget!r} must be a positive number of plain-step equivalents.")
-    return float(budget)

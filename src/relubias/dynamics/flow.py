@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relubias.arguments import is_number, is_whole
+from relubias.dynamics.both_layers import layers_flow
 from relubias.dynamics.exponentials import INFINITY
 from relubias.dynamics.flow_endings import FlowEndings
 from relubias.dynamics.flowing import Diary, FlowLoop
@@ -37,6 +38,7 @@ class Flow:
     until: float | None = None
     record: Record = None
     max_events: int = 100_000
+    accuracy: float = 1e-10
 
     def run(
         self, problem: Problem, network: Network, start: State, *, progress: Callable[[Progress], None] | None = None
@@ -49,6 +51,7 @@ class Flow:
             until=self.until,
             record=self.record,
             max_events=self.max_events,
+            accuracy=self.accuracy,
             progress=progress,
         )
 
@@ -61,9 +64,10 @@ def gradient_flow(
     until: float | None = None,
     record: Record = None,
     max_events: int = 100_000,
+    accuracy: float = 1e-10,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
-    """Follow the gradient flow of L = ½‖f(X) − y‖² exactly.
+    """Follow the gradient flow of L = ½‖f(X) − y‖²: exactly, or to a tolerance where both layers are trained.
 
     Parameters
     ----------
@@ -78,7 +82,9 @@ def gradient_flow(
     record : "log", iterable of float, or None
         Times at which to keep the state in the trajectory of the run: spaced logarithmically, or the given ones.
     max_events : int
-        Number of events after which to give up.
+        Number of events after which to give up; where both layers are trained, of steps of the integrator.
+    accuracy : float
+        Relative tolerance of the integration where both layers are trained; elsewhere nothing is integrated.
     progress : callable, optional
         Called with a :class:`~relubias.dynamics.run.Progress` after each event.
 
@@ -100,8 +106,11 @@ def gradient_flow(
     """
     require_nouns(problem, network)
     require_state(problem, network, start)
+    until = checked_time(until)
+    if network.train_output:
+        events = checked_events(max_events)
+        return layers_flow(start, until=until, record=record, max_events=events, accuracy=accuracy, progress=progress)
     field = Field.of(problem, network)
-    until = _checked_until(until)
     shape = start.primal.shape
     diary = Diary(np.where(start.pattern, 1, -1).astype(np.int8), np.zeros(shape), [])
     loop = FlowLoop(
@@ -110,7 +119,7 @@ def gradient_flow(
         diary=diary,
         recorder=Recorder(wanted_moments(record, until, _first_moment(field))),
         until=INFINITY if until is None else until,
-        max_events=_checked_events(max_events),
+        max_events=checked_events(max_events),
         endless=until is None and isinstance(record, str),
         progress=progress,
     )
@@ -127,7 +136,7 @@ def continue_flow(
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Go on from where a run of gradient flow stopped; see :meth:`relubias.dynamics.run.Run.continue_`."""
-    until, saved = _checked_until(until), run.resume
+    until, saved = checked_time(until), run.resume
     if not isinstance(saved, FlowResume) or run.time is None:
         raise ArgumentError("this run was not made by gradient flow, so it cannot be continued.")
     if until is not None and until < run.time:
@@ -140,7 +149,7 @@ def continue_flow(
         diary=Diary.of(run, saved.logged),
         recorder=Recorder([time for time in moments if time > run.time]),
         until=INFINITY if until is None else until,
-        max_events=saved.pieces + (int(run.budget) if budget is None else _checked_events(budget)),
+        max_events=saved.pieces + (int(run.budget) if budget is None else checked_events(budget)),
         endless=until is None and isinstance(record, str),
         progress=progress,
         pieces=saved.pieces,
@@ -159,7 +168,8 @@ def _first_moment(field: Field) -> float:
     return 0.01 / largest if largest > 0.0 else 1.0
 
 
-def _checked_until(until: float | None) -> float | None:
+def checked_time(until: float | None) -> float | None:
+    """Return `until` as a float, or None; ArgumentError if it is neither."""
     if until is None:
         return None
     if not (is_number(until) and 0 <= until < math.inf):
@@ -167,7 +177,8 @@ def _checked_until(until: float | None) -> float | None:
     return float(until)
 
 
-def _checked_events(max_events: float) -> int:
+def checked_events(max_events: float) -> int:
+    """Return a number of events as an int; ArgumentError if it is not a positive whole number."""
     if not (is_whole(max_events) and max_events > 0):
         raise ArgumentError(f"max_events={max_events!r} must be a positive whole number.")
     return int(max_events)

@@ -77,6 +77,34 @@ class FlowResume:
 
 
 @dataclass(frozen=True, eq=False)
+class GeneralResume:
+    """What gradient descent by its definition needs to go on bit for bit; `outer` are the output weights."""
+
+    primal: Array
+    dual: Array
+    outer: Array
+    logged: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class LayersResume:
+    """What the flow of both layers needs to go on, to its tolerance; `accuracy` is that tolerance."""
+
+    time: float
+    primal: Array
+    dual: Array
+    outer: Array
+    mode: NDArray[np.int8]
+    logged: NDArray[np.int8]
+    accuracy: float
+
+
+#: What a run may keep in order to go on; a saved one is recognised by its fields.
+AnyResume = Resume | FlowResume | GeneralResume | LayersResume
+_RESUMES = (Resume, FlowResume, GeneralResume, LayersResume)
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """A training run.
 
@@ -115,8 +143,12 @@ class Run:
     trajectory : Trajectory or None
         States at the steps that were to be recorded.
     cost : float
-        Work done, in plain-step equivalents, or for gradient flow in pieces between two events; this is what the
-        budget counts.
+        Work done, in plain-step equivalents, or for gradient flow in pieces between two events (steps of the
+        integrator where both layers are trained); this is what the budget counts.
+    loss : str
+        Name of the loss that was minimised; `state.loss` is ½‖f − y‖² whatever it is, `objective` that loss.
+    total_loss : float or None
+        Σ_i ℓ(f_i, y_i) at the end where the loss is not the squared one.
     """
 
     problem: Problem
@@ -139,9 +171,11 @@ class Run:
     budget: float
     cycle: Cycle | None = None
     trajectory: Trajectory | None = None
-    resume: Resume | FlowResume | None = field(default=None, repr=False)
+    resume: AnyResume | None = field(default=None, repr=False)
     continuation: Callable[..., Run] | None = field(default=None, repr=False)
     time: float | None = None
+    loss: str = "squared"
+    total_loss: float | None = None
 
     def __repr__(self) -> str:
         return f"<Run of {self.network}: {self.status} after {self.duration}; {self.message}>"
@@ -166,6 +200,13 @@ class Run:
         return f"time {number(moment)}" if self.is_flow else f"step {int(moment):,}"
 
     @property
+    def descends_exactly(self) -> bool:
+        """Whether this run could have a certified limit: squared loss, fixed output weights, σ piecewise linear."""
+        network = self.network
+        fixed = not network.train_output and network.activation.slope_below is not None
+        return fixed and self.loss == "squared"
+
+    @property
     def at_limit(self) -> bool:
         """True where the state is the proven limit."""
         return self.status.is_limit
@@ -179,6 +220,18 @@ class Run:
     def interpolated(self) -> NDArray[np.bool_]:
         """Which labels the model fits, to 1e-6 of the largest |label|, shape (n_samples,)."""
         return np.asarray(np.abs(self.state.residual) <= INTERPOLATED * np.abs(self.problem.labels).max())
+
+    @property
+    def objective(self) -> float:
+        """The loss that was minimised, Σ_i ℓ(f_i, y_i), at the end."""
+        return self.state.loss if self.total_loss is None else self.total_loss
+
+    @property
+    def balance_drift(self) -> float | None:
+        """Largest change of a_k² − ‖w_k‖² since the start; None where the output weights are not trained."""
+        if not self.network.train_output:
+            return None
+        return float(np.max(np.abs(self.state.balance - self.start.balance)))
 
     def weights(self) -> Array:
         """W, shape (n_neurons, n_features); the same as ``run.state.weights()``."""
@@ -243,9 +296,9 @@ class Run:
             arrays |= {} if record is None else nested(name, _as_arrays(record))
         counts = {name: getattr(self, name) for name in _COUNTS}
         values: dict[str, Any] = {name: int(value) for name, value in counts.items()}
-        values["status"], values["message"] = str(self.status), self.message
+        values["status"], values["message"], values["loss"] = str(self.status), self.message, self.loss
         values["stabilised_at"] = _plain(self.stabilised_at)
-        values["time"] = self.time
+        values["time"], values["total_loss"] = self.time, self.total_loss
         values["dead"] = [[int(neuron), _plain(moment)] for neuron, moment in self.dead.items()]
         values["at_zero"] = [[int(neuron), int(sample)] for neuron, sample in self.at_zero]
         return arrays, meta | {"network": self.network.as_dict(), "run": values}
@@ -253,16 +306,10 @@ class Run:
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Run:
         """Rebuild a run from :meth:`to_parts`."""
-        # Descent makes runs, so it imports this module; a saved run finds its way back to it only here.
-        from relubias.dynamics.descent import continue_run
-        from relubias.dynamics.flow import continue_flow
-
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
         own, values = part("run", arrays), meta["run"]
         cycle, saved = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))
-        resume: Resume | FlowResume | None = None
-        if saved:
-            resume = Resume(**saved) if values["time"] is None else FlowResume(**saved)
+        resume = _resume_of(saved)
         trajectory = part("trajectory", arrays)
         plain: dict[str, Any] = {name: float(own[name]) for name in _NUMBERS}
         plain |= {name: values[name] for name in _COUNTS}
@@ -280,9 +327,11 @@ class Run:
             cycle=Cycle(**cycle) if cycle else None,
             trajectory=Trajectory(**trajectory) if trajectory else None,
             resume=resume,
-            continuation=(continue_run if values["time"] is None else continue_flow) if resume else None,
+            continuation=None if resume is None else _continuation_of(resume),
             stabilised_at=values["stabilised_at"],
             time=values["time"],
+            loss=values["loss"],
+            total_loss=values["total_loss"],
             **plain,
         )
 
@@ -297,9 +346,29 @@ def _plain(moment: float | None) -> float | None:
     return None if moment is None else int(moment) if isinstance(moment, (int, np.integer)) else float(moment)
 
 
-def _as_arrays(record: Cycle | Trajectory | Resume | FlowResume) -> dict[str, NDArray[Any]]:
-    """All fields as arrays, numbers as arrays without axes, so that nothing is rounded."""
-    return {entry.name: np.asarray(getattr(record, entry.name)) for entry in fields(record)}
+def _resume_of(saved: dict[str, Any]) -> AnyResume | None:
+    """The record with exactly these fields."""
+    for kind in _RESUMES:
+        if {entry.name for entry in fields(kind)} == set(saved):
+            return kind(**saved)
+    return None
+
+
+def _continuation_of(resume: AnyResume) -> Callable[..., Run]:
+    # The dynamics make runs, so they import this module; a saved run finds its way back to them only here.
+    from relubias.dynamics.both_layers import continue_layers
+    from relubias.dynamics.descent import continue_run
+    from relubias.dynamics.flow import continue_flow
+    from relubias.dynamics.general import continue_general
+
+    makers = {Resume: continue_run, FlowResume: continue_flow, GeneralResume: continue_general}
+    return makers.get(type(resume), continue_layers)
+
+
+def _as_arrays(record: Cycle | Trajectory | AnyResume) -> dict[str, NDArray[Any]]:
+    """All fields but None as arrays, numbers as arrays without axes, so that nothing is rounded."""
+    values = {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    return {name: np.asarray(value) for name, value in values.items() if value is not None}
 
 
 def _from_arrays(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from relubias.arguments import is_number, is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
+from relubias.losses import SQUARED, Loss
 from relubias.state import State
 
 #: Chosen steps per factor of ten where they are spaced logarithmically.
@@ -40,9 +41,11 @@ class Trajectory:
     primal, dual : ndarray, shape (T, n_neurons, n_samples)
         β in label units, and the raw α of the recursion, whose part in the kernel of K may drift.
     loss : ndarray, shape (T,)
-        ½‖f − y‖².
+        The loss in use, Σ_i ℓ(f_i, y_i): ½‖f − y‖² if it is the squared one.
     norms : ndarray, shape (T, n_neurons)
         ‖w_k‖, the part outside the span of the samples included.
+    outer : ndarray, shape (T, n_neurons), or None
+        The output weights a_k where they are trained.
     """
 
     times: NDArray[np.int64] | NDArray[np.float64]
@@ -50,6 +53,7 @@ class Trajectory:
     dual: Array
     loss: Array
     norms: Array
+    outer: Array | None = None
 
     def __repr__(self) -> str:
         what = "steps" if self.times.dtype.kind == "i" else "times"
@@ -132,7 +136,7 @@ class Recorder(Generic[Moment]):
 
     def __init__(self, times: Sequence[Moment]) -> None:
         self._pending: list[Moment] = list(reversed(times))
-        self._kept: list[tuple[Moment, Array, Array]] = []
+        self._kept: list[tuple[Moment, Array, Array, Array | None]] = []
 
     @property
     def next_time(self) -> Moment | None:
@@ -146,30 +150,34 @@ class Recorder(Generic[Moment]):
             times.append(self._pending.pop())
         return times
 
-    def keep(self, time: Moment, primal: Array, dual: Array) -> None:
+    def keep(self, time: Moment, primal: Array, dual: Array, outer: Array | None = None) -> None:
         """Record the state at `time`; the arrays are copied."""
-        self._kept.append((time, primal.copy(), dual.copy()))
+        self._kept.append((time, primal.copy(), dual.copy(), None if outer is None else outer.copy()))
 
     @property
-    def kept(self) -> list[tuple[Moment, Array, Array]]:
-        """Steps, β and α recorded so far."""
+    def kept(self) -> list[tuple[Moment, Array, Array, Array | None]]:
+        """Steps, β, α and trained output weights recorded so far."""
         return self._kept
 
 
-def trajectory_of(recorder: Recorder[Any], start: State, labels: Array) -> Trajectory | None:
+def trajectory_of(recorder: Recorder[Any], start: State, labels: Array, loss: Loss = SQUARED) -> Trajectory | None:
     """Build the record of what was kept; None where nothing was."""
     if not recorder.kept:
         return None
-    times, primal, dual = (np.array(column) for column in zip(*recorder.kept, strict=True))
-    residual = np.einsum("k,tkn->tn", start.network.output_weights, start.network.activation.value(primal)) - labels
+    columns = list(zip(*recorder.kept, strict=True))
+    times, primal, dual = (np.array(column) for column in columns[:3])
+    outer = None if columns[3][0] is None else np.array(columns[3])
+    signs = np.broadcast_to(start.network.output_weights, (len(times), len(primal[0])))
+    predictions = np.einsum("tk,tkn->tn", signs if outer is None else outer, start.network.activation.value(primal))
     m, n = start.primal.shape
     lengths = start.problem.operator.lengths(dual.reshape(-1, n)).reshape(-1, m)
     return Trajectory(
         times=times,
         primal=primal,
         dual=dual,
-        loss=0.5 * np.einsum("tn,tn->t", residual, residual),
+        loss=loss.value(predictions, np.broadcast_to(labels, predictions.shape)).sum(axis=1),
         norms=np.hypot(lengths, start.orthogonal_norms),
+        outer=outer,
     )
 
 
@@ -177,4 +185,6 @@ def joined(first: Trajectory | None, second: Trajectory | None) -> Trajectory | 
     """Put the trajectories of a run and of its continuation together."""
     if first is None or second is None:
         return first or second
-    return Trajectory(*(np.concatenate([getattr(first, f.name), getattr(second, f.name)]) for f in fields(Trajectory)))
+    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in fields(Trajectory)]
+    columns: list[Any] = [None if pair[0] is None else np.concatenate(pair) for pair in pairs]
+    return Trajectory(*columns)

@@ -25,7 +25,7 @@ def constraints_of(problem: Problem, network: Network) -> Constraints:
     Raises
     ------
     ArgumentError
-        If the network has several neurons, or another activation than the ReLU.
+        If the network has several neurons, another activation than the ReLU, or output weights that are trained.
     """
     if network.n_neurons != 1:
         raise ArgumentError(
@@ -35,6 +35,11 @@ def constraints_of(problem: Problem, network: Network) -> Constraints:
     if network.activation.name != "relu":
         raise ArgumentError(
             f"the global minimum-norm reference is built for the ReLU, not for {network.activation.name!r}."
+        )
+    if network.train_output:
+        raise ArgumentError(
+            "the global minimum-norm reference is built for output weights that are fixed signs; where they are "
+            "trained too, the norm of the first layer alone is no measure of a solution."
         )
     targets = network.signs[0] * problem.labels
     equal = targets > 0

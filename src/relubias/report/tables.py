@@ -105,26 +105,36 @@ def _dimensions(problem: Problem) -> Iterator[Row]:
 
 def _training(run: Run, start_note: str) -> Iterator[Row]:
     yield "network", str(run.network)
+    if run.loss != "squared":
+        yield "loss", run.loss
     active = listed(portion(row, np.ones_like(row)) for row in run.start.pattern)
-    yield "start", f"‖w‖ = {number(run.start.norm)}; active samples: {active}"
+    shown = f"; active samples: {active}" if run.network.activation.has_pattern else ""
+    yield "start", f"‖w‖ = {number(run.start.norm)}{shown}"
     if start_note:
         yield "", start_note
     ratio = step_ratio(run)
-    stable = "" if ratio is None else f", {number(ratio)} times the largest stable one (2/λ_max(H) over all patterns)"
+    stable = "" if ratio is None else f", {number(ratio)} times the largest stable one ({_stable(run)})"
     if run.is_flow:
         yield "dynamics", "gradient flow, the limit of gradient descent for small steps"
     else:
         yield "step size", f"{number(run.step_size)}{stable}"
     yield "status", f"{run.status}: {run.message}"
-    changes = count(run.pattern_changes, "time" if run.is_flow else "step")
-    last = f", last at {run.at(run.last_change.max())}" if run.events.size else ""
-    yield "pattern changes", f"at {changes}{last}"
+    if run.network.activation.has_pattern:
+        changes = count(run.pattern_changes, "time" if run.is_flow else "step")
+        last = f", last at {run.at(run.last_change.max())}" if run.events.size else ""
+        yield "pattern changes", f"at {changes}{last}"
     reached = number(run.moment) if run.is_flow else f"{run.steps:,}"
     yield ("time" if run.is_flow else "steps"), f"certified from {run.at(run.moment)}" if run.at_limit else reached
     if run.cycle is not None:
         yield "cycle", f"{count(run.cycle.period, 'state')}; amplitude {run.cycle.amplitude:.2g} of the largest |β|"
-    unit = "pieces between events" if run.is_flow else "plain-step equivalents"
+    unit = "plain-step equivalents"
+    if run.is_flow:
+        unit = "steps of the integrator" if run.network.train_output else "pieces between events"
     yield "cost", f"{number(run.cost)} {unit} of a budget of {number(run.budget)}"
+
+
+def _stable(run: Run) -> str:
+    return "2/λ_max(H) over all patterns" if run.descends_exactly else "2/λ_max(H) at the start and near a fit"
 
 
 def _limit(run: Run, near: int | None) -> Iterator[Row]:
@@ -132,10 +142,13 @@ def _limit(run: Run, near: int | None) -> Iterator[Row]:
         yield "reached", f"within 1 % of the limit from about step {_steps(near)} on"
     labels, every = run.problem.labels, np.ones(run.problem.n_samples, dtype=bool)
     yield "interpolated", f"{portion(run.interpolated, every)} labels; loss {number(run.state.loss)}"
+    if run.loss != "squared":
+        yield f"{run.loss} loss", number(run.objective)
     for name, mask in (("positive", labels > 0), ("negative", labels < 0), ("zero", labels == 0)):
         if np.any(mask):
             fitted, silent = portion(run.interpolated, mask), portion(is_silent(run), mask)
-            yield f"  {name} labels", f"{fitted} interpolated; {silent} predicted exactly 0"
+            exact = f"; {silent} predicted exactly 0" if run.network.activation.silent else ""
+            yield f"  {name} labels", f"{fitted} interpolated{exact}"
     if run.network.n_neurons > 1:
         yield from _neurons(run)
     yield "norm", f"‖w‖ = {number(run.state.norm)}"
@@ -153,10 +166,12 @@ def _steps(steps: int) -> str:
 
 def _neurons(run: Run) -> Iterator[Row]:
     labels, active = run.problem.labels, active_pattern(run)
+    on = "active on" if run.network.activation.has_pattern else "β > 0 on"
     for k, sign in enumerate(run.network.signs):
         where = (portion(active[k], labels > 0) + " positive", portion(active[k], labels < 0) + " negative labels")
         died = f"; died at {run.at(run.dead[k])}" if k in run.dead else ""
-        text = f"‖w‖ = {number(float(run.state.norms[k]))}; active on {' and '.join(where)}{died}"
+        outer = f", a = {number(float(run.state.output_weights[k]))}" if run.network.train_output else ""
+        text = f"‖w‖ = {number(float(run.state.norms[k]))}{outer}; {on} {' and '.join(where)}{died}"
         yield f"  neuron {k + 1} ({'+' if sign > 0 else '−'})", text
 
 

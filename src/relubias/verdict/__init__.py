@@ -16,7 +16,7 @@ from relubias.verdict.division import division
 from relubias.verdict.fit import fit
 from relubias.verdict.parts import Parts, active_pattern, is_silent, step_ratio
 from relubias.verdict.selection import selection
-from relubias.verdict.training import cycling, deaths, outcome, settling
+from relubias.verdict.training import balance, cycling, deaths, outcome, settling
 from relubias.verdict.trust import membership, precision
 from relubias.wording import sentence
 
@@ -24,7 +24,7 @@ __all__ = ["Parts", "active_pattern", "is_silent", "step_ratio", "verdict"]
 
 #: In the order in which a reader asks.
 GROUPS = (
-    *(membership, outcome, cycling, selection, division, settling, deaths),
+    *(membership, outcome, cycling, selection, division, settling, balance, deaths),
     *(fit, distance, solutions, precision, advice),
 )
 

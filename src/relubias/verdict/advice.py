@@ -17,7 +17,7 @@ def advice(parts: Parts) -> list[str]:
 
 
 def _advice_on_training(parts: Parts) -> list[str]:
-    run = parts.run
+    run, labels = parts.run, parts.run.problem.labels
     ratio = step_ratio(run)
     texts = []
     if ratio is not None and ratio > 1:
@@ -32,10 +32,11 @@ def _advice_on_training(parts: Parts) -> list[str]:
     if run.status is Status.CYCLING and not (ratio and ratio > 1):
         texts.append("a smaller step, which narrows the cycle; run.cycle holds the states that repeat")
     texts += _advice_on_depth(parts)
-    if run.status is Status.BUDGET:
+    if run.status is Status.BUDGET and not (run.loss == "logistic" and np.all(run.state.predictions * labels > 0)):
         texts.append("a larger budget (--budget, or run.continue_(budget=...), which goes on from here)")
     if run.status in (Status.REACHED, Status.INTERRUPTED):
-        texts.append("the exact limit (leave --until out, or run.continue_(), which goes on from here)")
+        what = "the exact limit" if run.descends_exactly else "more steps"
+        texts.append(f"{what} (leave --until out, or run.continue_(), which goes on from here)")
     return texts
 
 
@@ -53,6 +54,8 @@ def _advice_on_data(parts: Parts) -> list[str]:
     texts = []
     signs, labels = set(run.network.signs), problem.labels
     own = {sign for sign in (1, -1) if np.any(sign * labels > 0)}
+    if run.network.activation.lowest < 0.0:
+        own = set()  # such a neuron fits labels of both signs
     if own and not own & signs:
         other = "a negative neuron (--network=-)" if -1 in own else "a positive neuron (--network=+)"
         texts.append(f"centred labels (--centre-labels), {other} or a pair (--network pair)")

@@ -24,7 +24,8 @@ TOLD = 8
 def division(parts: Parts) -> list[str]:
     """Which labels does each neuron fit, and what became of the partition of the start?"""
     run = parts.run
-    if run.network.n_neurons == 1 or not np.any(run.problem.labels):
+    alone = run.network.n_neurons == 1 or not np.any(run.problem.labels)
+    if alone or not run.network.activation.has_pattern or run.loss == "logistic":
         return []
     return [*_shares(run), *_neurons(run), *_decoupling(run), *_partition(run), *_depth(run), *_stability(run)]
 
@@ -168,7 +169,7 @@ def _stability(run: Run) -> list[str]:
     """A sample active in p neurons counts p times: λ_max(H) ≤ p λ_max(K)."""
     largest = run.problem.operator.largest
     first, last = (int(pattern.sum(axis=0).max()) for pattern in (run.start.pattern, run.state.pattern))
-    if run.is_flow or not (largest > 0 and last):
+    if run.is_flow or not (largest > 0 and last and run.descends_exactly):
         return []
     text = f"a sample is active in at most {count(first, 'neuron')} at the start and {last} at the end, which makes "
     text += f"steps up to 2/(p λ_max(K)) = {number(2 / (first * largest))} and {number(2 / (last * largest))} stable "

@@ -15,6 +15,8 @@ from relubias.wording import count, listed, number, portion, samples
 def fit(parts: Parts) -> list[str]:
     """What is interpolated, and what cannot be?"""
     run = parts.run
+    if run.loss == "logistic":
+        return [*_separated(run), *_limits(parts), *_conflicts(run)]
     return [_fitted(run), *_least_loss(parts), *_limits(parts), *_conflicts(run)]
 
 
@@ -38,10 +40,24 @@ def _fitted(run: Run) -> str:
     return text + _among_own(run, worst)
 
 
+def _separated(run: Run) -> list[str]:
+    """What the logistic loss asks for: predictions of the sign of the label, by a margin y f that has no bound."""
+    margins = run.problem.labels * run.state.predictions
+    worst = int(np.argmin(margins))
+    agreed = margins > 0
+    text = f"{portion(agreed, np.ones_like(agreed))} predictions have the sign of the label"
+    text += f"; the smallest margin y f is {number(float(margins[worst]))} ({run.problem.sample(worst)})"
+    texts = [text, f"the logistic loss is {number(run.objective)}"]
+    if np.all(agreed):
+        texts.append("where all signs agree, larger weights have a smaller loss, so that training has no end")
+    return texts
+
+
 def _among_own(run: Run, worst: int) -> str:
     """The largest misfit of a single neuron where the sign of the label lets it fit, if that is another sample."""
     own = run.network.signs[0] * run.problem.labels > 0
-    if run.network.n_neurons > 1 or not np.any(own & ~run.interpolated) or own[worst]:
+    one_sided = run.network.activation.lowest >= 0.0
+    if run.network.n_neurons > 1 or not one_sided or not np.any(own & ~run.interpolated) or own[worst]:
         return ""
     size = np.where(own, np.abs(run.state.residual), -1.0)
     first = int(np.argmax(size))
@@ -52,6 +68,8 @@ def _least_loss(parts: Parts) -> list[str]:
     """The loss of one neuron beside the least loss, that of w*, or that of the least-squares compromise."""
     run, reference = parts.run, parts.reference
     loss = f"the loss ½‖f − y‖² is {number(run.state.loss)}"
+    if run.loss != "squared":
+        return [] if np.all(run.interpolated) else [f"the {run.loss} loss is {number(run.objective)}; {loss}"]
     if reference is None or reference.of == "linear":
         return [] if np.all(run.interpolated) else [loss]
     if reference.status is Optimality.INFEASIBLE:

@@ -40,18 +40,20 @@ def active_pattern(run: Run) -> Mask:
 
 def is_silent(run: Run) -> Mask:
     """Samples on which every neuron is inactive, or whose pre-activation tends to 0: the prediction is exactly 0."""
+    if not run.network.activation.silent:
+        return np.asarray(run.state.predictions == 0.0)
     return np.asarray(~active_pattern(run).any(axis=0))
 
 
 def step_ratio(run: Run) -> float | None:
-    """η as a multiple of the largest step that is stable for every pattern, 2/λ_max(H).
+    """η as a multiple of the largest step that is stable for every pattern, 2/λ_max(H), or near a fit and the start.
 
-    None for gradient flow, and if all samples are 0.
+    None for gradient flow, if all samples are 0, and for a loss that only its author knows.
     """
     if run.is_flow:
         return None
     try:
-        return run.step_size / step_sizes.stable(run.problem, run.network, 1.0)
+        return run.step_size / step_sizes.stable(run.problem, run.network, 1.0, loss=run.loss, start=run.start)
     except ArgumentError:
         return None
 

@@ -15,7 +15,7 @@ def selection(parts: Parts) -> list[str]:
     labels = run.problem.labels
     if not np.any(labels):
         return ["all labels are 0: weights without an active sample fit them, w = 0 among them"]
-    if run.network.n_neurons > 1:
+    if run.network.n_neurons > 1 or run.network.activation.name != "relu" or not _fitting(run):
         return []
     sign, (own, other) = run.network.signs[0], words(run)
     fitting, opposed = sign * labels > 0, sign * labels < 0
@@ -35,6 +35,11 @@ def selection(parts: Parts) -> list[str]:
         text += f"; on {portion(zero & is_silent(run), zero)} labels of 0 it is exactly 0"
         text += exceptions(run, is_silent(run), zero)
     return [text]
+
+
+def _fitting(run: Run) -> bool:
+    """Whether training was to fit labels at all, and not to separate their signs."""
+    return run.loss != "logistic"
 
 
 def _nothing_to_learn(run: Run, own: str, other: str) -> str:

@@ -28,17 +28,21 @@ def cycling(parts: Parts) -> list[str]:
     kept = "" if len(cycle.states) == cycle.period else f", of which {len(cycle.states):,} are kept"
     text = f"the cycle has {count(cycle.period, 'state')}{kept}; within it β moves by up to {cycle.amplitude:.2g} "
     texts = [f"{text}of the largest |β|"]
-    active = cycle.states > 0
+    active = cycle.states > 0 if run.network.activation.has_pattern else np.ones_like(cycle.states, dtype=bool)
     flips = in_some_neuron(np.ptp(active.astype(np.int8), axis=0) > 0)
     if np.any(flips):
         some, verb = count(int(flips.sum()), "sample"), "flips" if flips.sum() == 1 else "flip"
         texts.append(f"{some} ({samples(run.problem, flips)}) {verb} between active and inactive in every period")
+    elif run.loss == "absolute":
+        texts.append(
+            "predictions step across the kink of the absolute loss, at f = y, for ever; a smaller step is nearer"
+        )
     else:
         texts.append(
             "no sample flips within the cycle: the step is at the edge of stability, η λ_max(H) = "
             f"{number(2.0 * run.step_size / run.stable_step)} for its pattern"
         )
-    misfit = np.abs(run.network.output(cycle.mean) - run.problem.labels)
+    misfit = np.abs(run.network.output(cycle.mean, outer=cycle.outer) - run.problem.labels)
     fitted = misfit <= INTERPOLATED * np.abs(run.problem.labels).max()
     text = f"the weights averaged over one period interpolate {portion(fitted, np.ones_like(fitted))} labels"
     if not np.all(fitted):
@@ -49,6 +53,8 @@ def cycling(parts: Parts) -> list[str]:
 def settling(parts: Parts) -> list[str]:
     """When did the activation pattern settle?"""
     run = parts.run
+    if not run.network.activation.has_pattern:
+        return []
     texts = []
     if run.pattern_changes == 0:
         changed = "the activation pattern never changed"
@@ -82,6 +88,25 @@ def settling(parts: Parts) -> list[str]:
         where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
         texts.append(f"the pre-activation tends to 0, the kink of the ReLU, for {where}")
     return texts
+
+
+def balance(parts: Parts) -> list[str]:
+    """How well both layers have kept their balance."""
+    run = parts.run
+    drift = run.balance_drift
+    if drift is None:
+        return []
+    sizes = [float(np.max(np.abs(state.balance))) for state in (run.start, run.state)]
+    text = (
+        f"the balance a_k² − ‖w_k‖² is at most {number(sizes[0])} at the start and {number(sizes[1])} at the end, and "
+    )
+    text += f"moved by up to {number(drift)}"
+    slope = run.network.activation.slope_below
+    if slope is None:
+        return [f"{text}; only for piecewise linear activations does the flow conserve it"]
+    if run.is_flow:
+        return [f"{text}; the flow conserves it, so that this is the error of the integration"]
+    return [f"{text}; gradient flow conserves it, and the drift is an effect of the finite step"]
 
 
 def deaths(parts: Parts) -> list[str]:
