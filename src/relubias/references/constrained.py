@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
@@ -72,17 +73,20 @@ def minimum_norm_under(
     return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
 
 
-def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
+def best_multipliers(
+    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+) -> tuple[Array, Evidence]:
     """The multipliers found by elimination, or 0 where there are none, and the evidence for them.
 
-    What K has too few digits for is solved through the factor of X instead.
+    What K has too few digits for is solved through the factor of X instead. `binding`, shape (n,), may say which
+    inequalities seem to hold with equality, and saves the elimination some of its steps.
     """
     if isinstance(operator, FactorOperator):
         found = factored_multipliers(operator, constraints)
         if found is not None:
             return found
     else:
-        dual = multipliers(operator, constraints)
+        dual = multipliers(operator, constraints, binding=binding)
         if dual is not None:
             return dual, evidence(operator, constraints, dual)
     nothing = np.zeros(operator.n_samples)
