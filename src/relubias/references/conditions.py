@@ -132,12 +132,12 @@ def evidence(
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
-        primal=max(float(np.max(np.abs(constraints.violations(beta)))), mismatch) / scale,
-        dual=max(wrong / (float(lengths.max()) or 1.0), distance / (size or 1.0)),
+        primal=max(float(np.max(np.abs(constraints.violations(beta)), initial=0.0)), mismatch) / scale,
+        dual=max(wrong / (float(lengths.max(initial=0.0)) or 1.0), distance / (size or 1.0)),
         complementarity=float(np.abs(dual * (beta - constraints.targets))[others].sum()) / square,
     )
     floor = KKT(
-        primal=float(rounding.max()) / scale,
+        primal=float(rounding.max(initial=0.0)) / scale,
         dual=0.0,
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )

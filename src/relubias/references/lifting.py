@@ -62,7 +62,7 @@ class Lifted:
         if operator.factor is None:
             return GramOperator(gram)
         factor = self.coefficients[:, :, None] * operator.factor[self.samples][:, None, :]
-        return FactorOperator(gram, factor.reshape(len(self.samples), -1))
+        return FactorOperator(gram, factor.reshape(len(self.samples), factor.shape[1] * factor.shape[2]))
 
     def dual(self, multipliers: Array, n_samples: int) -> Array:
         """α of each neuron from the multipliers a of the rows, shape (m, n_samples)."""
