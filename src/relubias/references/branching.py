@@ -28,6 +28,9 @@ CLOSED = 1e-11
 #: Rounding that is forgiven in that decision, at most, as a fraction.
 LARGEST_ROUNDING = 1e-6
 
+#: Where no solution is known, bounds this many times that of the root say that there is none.
+HOPELESS = 1e5
+
 #: The piece of each sample, shape (n,); 0 where it is undecided.
 Choice = NDArray[np.int8]
 
@@ -89,6 +92,8 @@ class Found:
         Relaxations solved; 1 where nothing was split.
     closed : bool
         Whether all nodes are closed; else the budget is spent.
+    root : Relaxed
+        The relaxation with nothing decided.
     """
 
     choice: Choice | None
@@ -96,27 +101,27 @@ class Found:
     lower_bound: float
     nodes: int
     closed: bool
+    root: Relaxed
 
 
-def search(tree: Tree, root: Choice, *, budget: int, candidates: Iterable[Choice] = ()) -> Found:
+def search(tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choice] = ()) -> Found:
     """Search a tree until every node is closed, or `budget` relaxations have been solved.
 
     Parameters
     ----------
     tree : Tree
-    root : ndarray, shape (n,)
-        What is decided from the outset.
+    root : Relaxed
+        The relaxation with nothing decided.
     budget : int
     candidates : iterable of ndarray, shape (n,)
         Choices that may be good, such as that of a trained network.
     """
-    best = _Best(tree)
     order = count()
-    top = tree.relax(root, None)
+    best = _Best(tree, HOPELESS * root.bound)
     nodes, floor = 1, math.inf
-    for candidate in (top.nearest, *candidates):
-        best.offer(candidate, top)
-    queue = [(top.bound, next(order), top)]
+    for candidate in (root.nearest, *candidates):
+        best.offer(candidate, root)
+    queue = [(root.bound, next(order), root)]
     while queue:
         node = queue[0][2]
         if best.closes(node) or node.split is None:
@@ -137,14 +142,14 @@ def search(tree: Tree, root: Choice, *, budget: int, candidates: Iterable[Choice
                 best.offer(child.nearest, child)
             heapq.heappush(queue, (bound, next(order), _with_bound(child, bound)))
     lower = min([floor, best.norm, *(entry[0] for entry in queue)])
-    return Found(best.choice, best.norm, lower, nodes, not queue)
+    return Found(best.choice, best.norm, lower, nodes, not queue, root)
 
 
 class _Best:
     """The best solution so far; the same choice is never solved twice."""
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
+    def __init__(self, tree: Tree, hopeless: float) -> None:
+        self._tree, self._hopeless = tree, hopeless
         self._seen: set[bytes] = set()
         self.norm = math.inf
         self.choice: Choice | None = None
@@ -160,8 +165,8 @@ class _Best:
 
     def closes(self, node: Relaxed) -> bool:
         """Whether nothing below the node can be better than the best by more than rounding."""
-        if math.isinf(node.bound):
-            return True
+        if self.choice is None:
+            return math.isinf(node.bound) or node.bound > self._hopeless > 0
         forgiven = CLOSED + min(node.rounding, LARGEST_ROUNDING)
         return node.bound >= self.norm * (1.0 - forgiven)
 

@@ -162,8 +162,7 @@ def optimal_message(proof: Evidence, what: str) -> str:
         return f"{what} is w = 0, exactly."
     if proof.at_rounding:
         return (
-            f"{what} is known to {proof.kkt.worst:.1e}, the rounding level ε|K||a| of this nearly "
-            "singular Gram matrix."
+            f"{what} is known to {proof.kkt.worst:.1e}, the rounding level ε|K||a| of this nearly singular Gram matrix."
         )
     return f"{what} is proven: its optimality conditions hold to {proof.kkt.worst:.1e}, relative."
 
@@ -186,7 +185,8 @@ def infeasible_message(problem: Problem, rows: Sequence[int], demand: str, solve
     short = f" of norm below {solved.demanded:.2g}" if np.isfinite(solved.demanded) else ""
     return (
         f"no weights{short} {demand} on all samples at once: {reason}; every least-squares compromise violates "
-        f"{listed_samples(problem, rows)} (by up to {solved.violation:.3g} in label units), and the one of least norm is returned."
+        f"{listed_samples(problem, rows)} (by up to {solved.violation:.3g} in label units), and the one of least "
+        "norm is returned."
     )
 
 

@@ -99,8 +99,13 @@ def piece(network: Network, active: NDArray[np.bool_], label: float) -> list[Row
     ]
 
 
-def _unit(network: Network, neuron: int, value: float) -> tuple[float, ...]:
+def _unit(network: Network, neuron: int | np.intp, value: float) -> tuple[float, ...]:
     return tuple(value if k == neuron else 0.0 for k in range(network.n_neurons))
+
+
+def pre_activations(problem: Problem, dual: Array) -> Array:
+    """β_k = K α_k of each neuron, shape (m, n), accumulated in extended precision."""
+    return np.array([problem.operator.wide_matvec(own) for own in dual], dtype=np.float64)
 
 
 def fitted_labels(network: Network, pattern: NDArray[np.bool_], labels: Array) -> Array:
