@@ -18,7 +18,7 @@ from relubias.references.record import KKT, MinimumNorm
 from relubias.references.single import require_fixed_relu, single_neuron
 from relubias.state import State
 
-__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm"]
+__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm", "suitable"]
 
 #: What a reference can be the shortest of.
 CHOICES = ("global", "pattern", "partition", "linear")
@@ -80,6 +80,21 @@ def _global(problem: Problem, network: Network, state: State | None, budget: int
         return single_neuron(problem, network)
     require_global(network)
     return pair_minimum(problem, network, state=state, budget=budget)
+
+
+def suitable(network: Network, start: State) -> str:
+    """Which reference fits a network that is trained from this start, where none is asked for.
+
+    The global one for one neuron and for two of opposite sign; else the one given the partition, where the start has
+    one, or given the pattern in which training ends.
+    """
+    if network.n_neurons == 1 or (network.n_neurons == 2 and sum(network.signs) == 0):
+        return "global"
+    try:
+        partition_of(start)
+    except ArgumentError:
+        return "pattern"
+    return "partition"
 
 
 def checked_of(of: str) -> str:

@@ -108,6 +108,11 @@ class MinimumNorm:
         return self.norm - self.lower_bound
 
     @property
+    def is_solution(self) -> bool:
+        """Whether `state` is a solution; else it is a compromise, since there is none or none was found."""
+        return self.status is not Optimality.INFEASIBLE and math.isfinite(self.norm)
+
+    @property
     def relative_interval(self) -> float:
         """The width of that interval as a fraction of the norm; 0 where w* = 0, infinite where nothing was found."""
         if not math.isfinite(self.norm):
