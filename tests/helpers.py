@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from relubias.problem import Problem
 
 Array = NDArray[np.float64]
+#: g and t of a constraint gᵀW = t or gᵀW ≤ t on weights.
+Half = tuple[Array, float]
 
 
 def weight_space_descent(features: Array, labels: Array, weights: Array, signs: Array, eta: float, steps: int) -> Array:
@@ -33,6 +36,32 @@ def gram_descent(gram: Array, labels: Array, primal: Array, eta: float, steps: i
         if np.any((primal > 0) != active):
             changes.append(step)
     return primal, changes
+
+
+def least_norm(equal: list[Half], below: list[Half], size: int) -> float:
+    """min ‖W‖ s.t. gᵀW = t and gᵀW ≤ t: least norm for the equations, then least distance in what they leave free."""
+    rows = np.array([g for g, _ in equal]).reshape(len(equal), size)
+    targets = np.array([t for _, t in equal])
+    start, basis = np.zeros(size), np.eye(size)
+    if len(equal):
+        start = np.linalg.pinv(rows, rcond=1e-11) @ targets
+        if np.abs(rows @ start - targets).max() > 1e-9:
+            return np.inf
+        _, values, right = np.linalg.svd(rows)
+        basis = right[np.count_nonzero(values > 1e-11 * values[0]) :].T
+    outer = np.array([g for g, _ in below])
+    factor, demand = -outer @ basis, outer @ start - np.array([t for _, t in below])
+    decided = np.linalg.norm(factor, axis=1) < 1e-11
+    factor[decided], demand[decided & (np.abs(demand) < 1e-11)] = 0.0, 0.0
+    design = np.vstack([factor.T, demand])
+    right_side = np.append(np.zeros(len(design) - 1), 1.0)
+    rest = design @ nnls(design, right_side, maxiter=2000)[0] - right_side
+    if np.linalg.norm(rest) < 1e-7:
+        return np.inf
+    step = -rest[:-1] / rest[-1]
+    if np.any(factor @ step < demand - 1e-8):
+        return np.inf
+    return float(np.hypot(np.linalg.norm(start), np.linalg.norm(step)))
 
 
 def signed_labels(n: int, rng: np.random.Generator) -> Array:

@@ -14,6 +14,7 @@ import relubias.analysis
 from relubias import Analysis, ArgumentError, DataError, Descent, Network, Problem, Run, Status, analyze, starts
 from relubias.dynamics.run import Progress
 from relubias.files import preprocess_features
+from relubias.status import Optimality
 
 
 @pytest.fixture(scope="module")
@@ -113,15 +114,38 @@ def test_a_cycle_is_in_the_dictionary() -> None:
     }
 
 
-def test_several_neurons_have_no_reference_and_a_sentence() -> None:
+def test_a_pair_is_compared_with_its_global_minimum_neuron_by_neuron() -> None:
     analysis = analyze(random_problem(10, 1000, seed=0), Network.pair())
+    assert analysis.reference is not None
+    assert analysis.gap is not None
+    assert (analysis.reference.of, analysis.reference.status) == ("global", Optimality.OPTIMAL)
+    assert analysis.gap.absolute == pytest.approx(np.linalg.norm(analysis.gap.per_neuron))
+    assert any("neuron by neuron the distance is" in sentence for sentence in analysis.verdict)
+    assert not any("the global minimum may be shorter" in sentence for sentence in analysis.verdict)
+
+
+def test_many_neurons_are_compared_given_the_partition_or_the_pattern_and_it_is_said() -> None:
+    problem, network = random_problem(12, 1200, seed=0), Network.of_signs([1, 1, -1, -1])
+    disjoint = analyze(problem, network, starts.disjoint(problem, network))
+    mixed = analyze(problem, network, starts.gaussian(problem, network, rng=0))
+    for analysis, of in ((disjoint, "partition"), (mixed, "pattern")):
+        assert analysis.reference is not None
+        assert analysis.reference.of == of
+        assert any(f"given the {of} only; the global minimum may be shorter" in text for text in analysis.verdict)
+    with pytest.raises(ArgumentError, match="built for one neuron and for two of opposite sign"):
+        analyze(problem, network, of="global")
+    with pytest.raises(ArgumentError, match="active in several neurons"):
+        analyze(problem, network, of="partition")
+
+
+def test_several_neurons_are_not_compared_with_the_linear_interpolant() -> None:
+    analysis = analyze(random_problem(10, 1000, seed=0), Network.pair(), of="linear")
     assert (analysis.reference, analysis.gap) == (None, None)
     assert analysis.linear is not None
     assert analysis.linear.norm == pytest.approx(
         np.sqrt(analysis.problem.labels @ np.linalg.solve(analysis.problem.gram, analysis.problem.labels))
     )
-    assert "more than one neuron" in analysis.reference_note
-    assert any("more than one neuron" in sentence for sentence in analysis.verdict)
+    assert "one neuron" in analysis.reference_note
 
 
 def test_an_infeasible_reference_has_no_gap() -> None:

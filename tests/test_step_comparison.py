@@ -67,13 +67,17 @@ def test_steps_that_are_none_are_refused() -> None:
         compare(problem, step_sizes=[0.1, -1.0])
 
 
-def test_several_neurons_are_compared_with_the_flow_alone() -> None:
-    pair = compare(random_problem(8, 80, 2), Network.pair(), step_sizes=[1e-3, 5e-4, 2e-4], budget=1e4)
-    assert pair.reference is None
-    assert all(row.gap is None for row in pair.rows)
+def test_a_pair_is_compared_with_its_minimum_norm_and_other_networks_with_the_flow_alone() -> None:
+    problem = random_problem(8, 80, 2)
+    pair = compare(problem, Network.pair(), step_sizes=[1e-3, 5e-4, 2e-4], budget=1e4)
+    assert pair.reference is not None
+    assert all(row.gap is not None for row in pair.rows)
     assert [row.run.at_limit for row in pair.rows].count(True) < 3
     assert pair.order is None
     assert "have no certified limit" in pair.message
+    pair = compare(problem, Network.of_signs([1, 1]), step_sizes=[1e-3, 5e-4, 2e-4], budget=1e4)
+    assert pair.reference is None
+    assert all(row.gap is None for row in pair.rows)
     assert "no gap" in steps_text(pair).lower()
 
 

@@ -30,7 +30,9 @@ from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
-from relubias.references import checked_of, minimum_norm
+from relubias.references import checked_of, minimum_norm, suitable
+from relubias.references.pair import require_global
+from relubias.references.pattern import partition_of
 from relubias.references.record import MinimumNorm
 from relubias.state import State
 from relubias.status import Optimality, Status
@@ -162,7 +164,7 @@ def analyze(
     start: State | None = None,
     *,
     dynamics: Descent | Flow | None = None,
-    of: str = "global",
+    of: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> Analysis:
@@ -178,8 +180,10 @@ def analyze(
         do that, a Gaussian start of that size, seed 0, and `start_note` says so.
     dynamics : Descent or Flow, optional
         How to train; by default gradient descent with the step 1/λ_max(H) to its limit.
-    of : str
-        Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`.
+    of : str, optional
+        Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`. By default all global minimisers
+        for one neuron and for two of opposite sign; for other networks those with the partition of the start, where
+        it has one, or with the pattern in which training ends.
     progress : callable, optional
         Called now and then during training with a :class:`relubias.dynamics.run.Progress`.
     announce : callable, optional
@@ -194,7 +198,6 @@ def analyze(
     ArgumentError, StartError
         If an option makes no sense for this problem, or the start can never move.
     """
-    checked_of(of)  # before the training, which may take long
     network = Network.single() if network is None else network
     require_nouns(problem, network)
     say = announce or (lambda text: None)
@@ -204,12 +207,24 @@ def analyze(
         start, note = default_start(problem, network)
     else:
         require_state(problem, network, start)
+    of = suitable(network, start) if of is None else checked_of(of)
+    _require_possible(network, start, of)  # before the training, which may take long
     dynamics = Descent() if dynamics is None else dynamics
     say("training")
     run = dynamics.run(problem, network, start, progress=progress)
     found = _find_references(run, of, say)
     say("comparing the two and collecting the facts of the problem")
     return _conclude(run, found, note)
+
+
+def _require_possible(network: Network, start: State, of: str) -> None:
+    """Refuse a reference that this network or start cannot have; others are noted in the analysis."""
+    if network.train_output or network.activation.name != "relu":
+        return
+    if of == "global":
+        require_global(network)
+    elif of == "partition":
+        partition_of(start)
 
 
 def default_start(problem: Problem, network: Network) -> tuple[State, str]:
@@ -229,7 +244,8 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
     try:
         if not note:
             say("computing the minimum-norm solution")
-            reference = minimum_norm(run.problem, run.network, of=of)
+            given = run.start if of == "partition" else run.state
+            reference = minimum_norm(run.problem, run.network, of=of, state=given)
             if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
                 reference = None
                 note = f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"
@@ -245,14 +261,14 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
 def _no_reference(run: Run, of: str) -> str:
     """Why there is no minimum-norm solution to compare this run with; empty where there is one."""
     network = run.network
-    if network.n_neurons > 1:
-        return "the minimum-norm solution of networks with more than one neuron is not computed by this version"
+    if network.n_neurons > 1 and of == "linear":
+        return "the weights of several neurons are not compared with those of a linear model, which has one neuron"
     if network.train_output:
         return (
             "there is no minimum-norm solution to compare with: where the output weight is trained too, the norm of "
             "the first layer alone is no measure of a solution"
         )
-    if network.activation.name != "relu" and (of == "global" or network.activation.slope_below is None):
+    if network.activation.name != "relu" and (of != "linear" or network.activation.slope_below is None):
         name = network.activation.name
         return f"the minimum-norm solution is computed for the ReLU by this version, not for the activation {name}"
     if not _fits(run):
@@ -272,7 +288,7 @@ def _fits(run: Run) -> bool:
 
 def _conclude(run: Run, found: _References, start_note: str) -> Analysis:
     reference = found.reference
-    known = reference is not None and reference.status is not Optimality.INFEASIBLE
+    known = reference is not None and reference.is_solution
     gap = gap_between(run, reference) if reference is not None and known else None
     regime = regime_of(run.problem)
     parts = Parts(run, regime, reference, found.linear, gap, start_note, found.note)
@@ -385,6 +401,7 @@ def _reference_as_dict(reference: MinimumNorm | None) -> dict[str, Any] | None:
         "norm": _finite(reference.norm),
         "test_error": _finite(reference.test_error),
         "lower_bound": _finite(reference.lower_bound),
+        "relative_interval": _finite(reference.relative_interval),
         "kkt": {name: _finite(value) for name, value in reference.kkt.as_dict().items()},
         "infeasible_rows": list(reference.infeasible_rows),
         "nodes": reference.nodes,

@@ -29,7 +29,6 @@ from relubias.problem import Problem
 from relubias.references import minimum_norm
 from relubias.references.record import MinimumNorm
 from relubias.state import State
-from relubias.status import Optimality
 
 #: Steps that are compared where none are asked for, as fractions of the default step 1/λ_max(H).
 FRACTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -177,7 +176,7 @@ def compare(
         start, _ = default_start(problem, network)
     say("gradient flow")
     flow = gradient_flow(problem, network, start, progress=progress)
-    reference, note = _reference(problem, network)
+    reference, note = _reference(problem, network, flow.state)
     rows = []
     for eta in etas:
         say(f"gradient descent with the step {eta:.4g}")
@@ -220,15 +219,13 @@ def _checked(problem: Problem, network: Network, step_sizes: Sequence[float] | N
     return etas
 
 
-def _reference(problem: Problem, network: Network) -> tuple[MinimumNorm | None, str]:
+def _reference(problem: Problem, network: Network, near: State) -> tuple[MinimumNorm | None, str]:
     """w*, or why there is none to compare with."""
-    if network.n_neurons > 1:
-        return None, "the minimum-norm solution of networks with more than one neuron is not computed by this version"
     try:
-        star = minimum_norm(problem, network)
+        star = minimum_norm(problem, network, state=near)
     except ArgumentError as error:
         return None, str(error)
-    return (None, star.message) if star.status is Optimality.INFEASIBLE else (star, "")
+    return (star, "") if star.is_solution else (None, star.message)
 
 
 def _order(flow: Run, rows: Sequence[StepRow]) -> Exponent | None:

@@ -356,7 +356,7 @@ def test_conflicts_are_seen_beside_a_nearly_singular_rest() -> None:
 
 def test_a_candidate_without_proof_has_the_status_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever computed it: an uncertified solution is never returned as optimal."""
-    monkeypatch.setattr(constrained, "multipliers", lambda operator, constraints: np.full(operator.n_samples, -0.01))
+    monkeypatch.setattr(constrained, "multipliers", lambda operator, *_, **__: np.full(operator.n_samples, -0.01))
     star = minimum_norm(mixed_problem(6, 12), SINGLE)
     assert star.status is Optimality.BUDGET
     assert star.kkt.worst > 1e-3
@@ -391,16 +391,18 @@ def test_a_condition_number_of_4e8_keeps_nine_digits() -> None:
 
 def test_the_global_reference_is_for_one_relu_neuron() -> None:
     problem = mixed_problem(4, 8)
-    with pytest.raises(ArgumentError, match="built for one neuron, and this network has 2"):
-        minimum_norm(problem, Network.pair())
+    with pytest.raises(ArgumentError, match="for one neuron and for two of opposite sign, and this network has 2"):
+        minimum_norm(problem, Network.of_signs([1, 1]))
     absolute = Network.single(activation="absolute")
     with pytest.raises(ArgumentError, match="built for the ReLU, not for 'absolute'"):
         minimum_norm(problem, absolute)
 
 
 def test_an_unknown_kind_lists_those_there_are() -> None:
-    with pytest.raises(ArgumentError, match=r"of='pattern' is not known; choose one of: global, linear\."):
-        minimum_norm(mixed_problem(4, 8), SINGLE, of="pattern")
+    with pytest.raises(
+        ArgumentError, match=r"of='best' is not known; choose one of: global, pattern, partition, linear\."
+    ):
+        minimum_norm(mixed_problem(4, 8), SINGLE, of="best")
 
 
 @pytest.mark.parametrize("name", ["yarn", "srbct_ews", "gasoline", "golub_leukemia"])

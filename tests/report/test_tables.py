@@ -71,8 +71,8 @@ def test_a_state_before_the_limit_is_not_called_one() -> None:
 
 
 def test_a_report_without_reference_says_why_and_has_no_gap() -> None:
-    text = as_text(analyze(random_problem(10, 1000, seed=0), Network.pair()))
-    assert "more than one neuron" in text
+    text = as_text(analyze(random_problem(10, 1000, seed=0), Network.pair(), of="linear"))
+    assert "not compared with those of a linear model" in text
     assert "Gap\n─" not in text
 
 

@@ -99,7 +99,14 @@ def analyze_command(
             metavar="STEPS",
         ),
     ] = None,
-    of: Annotated[str, typer.Option("--of", help="Which solutions the reference is the shortest of.")] = "global",
+    of: Annotated[
+        str | None,
+        typer.Option(
+            "--of",
+            help="Which solutions the reference is the shortest of: global, pattern, partition or linear; by default "
+            "the one that fits the network.",
+        ),
+    ] = None,
     json: options.Json = False,
     output: Annotated[
         Path | None,

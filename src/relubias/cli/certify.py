@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,10 +60,15 @@ def certify_command(
         typer.echo(json_text(_as_dict(proof)), nl=False)
         return 0
     typer.echo(f"{proof.message}\n")
+    alone = signs.n_neurons == 1
     typer.echo(f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}")
+    if not alone:
+        typer.echo(f"shortest known    {proof.shortest:.12g}")
     typer.echo(f"outside the span  {state.orthogonal_norm:.3g} of the norm")
-    typer.echo(f"largest misfit    {proof.misfit:.3g} where the label has the sign of the neuron")
-    typer.echo(f"largest excess    {proof.excess:.3g} where it has not; worst at {problem.sample(proof.worst_sample)}")
+    fitted = "the label has the sign of the neuron" if alone else "the label is not 0"
+    rest = "it has not" if alone else "it is 0"
+    typer.echo(f"largest misfit    {proof.misfit:.3g} where {fitted}")
+    typer.echo(f"largest excess    {proof.excess:.3g} where {rest}; worst at {problem.sample(proof.worst_sample)}")
     residuals = ", ".join(f"{name} {value:.1e}" for name, value in proof.kkt.as_dict().items())
     typer.echo(f"conditions        {residuals} (relative, recomputed from K)")
     return 0
@@ -76,6 +82,7 @@ def _as_dict(proof: Certificate) -> dict[str, Any]:
         "norm": proof.norm,
         "orthogonal_norm": proof.state.orthogonal_norm,
         "lower_bound": proof.lower_bound,
+        "shortest": proof.shortest if math.isfinite(proof.shortest) else None,
         "misfit": proof.misfit,
         "excess": proof.excess,
         "worst_sample": proof.problem.sample(proof.worst_sample),

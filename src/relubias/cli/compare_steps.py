@@ -41,7 +41,7 @@ def refuse_for_comparison(
     step_size: str | None,
     until: str | None,
     record: str | None,
-    of: str,
+    of: str | None,
     loss: str,
     train_output: bool,
 ) -> None:
@@ -57,7 +57,7 @@ def refuse_for_comparison(
         "--step-size": step_size is not None,
         "--until": until is not None,
         "--record": record is not None,
-        "--of": of != "global",
+        "--of": of not in (None, "global"),
         "--loss": loss != "squared",
         "--train-output": train_output,
     }

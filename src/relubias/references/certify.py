@@ -7,12 +7,16 @@ For feasible w and any a with a_N ≤ 0, w_a = Xᵀa,
 so w is optimal exactly where multipliers exist that make both terms on the right vanish. The candidate's own
 dual K⁺β is one choice. For singular K others describe the same weights, and those of our own solution are the second;
 the better of the two is reported. The lower bound is the better of the two as well.
+
+For two neurons of opposite sign the pieces nearest to the candidate make such a program of it, on lifted samples
+(:mod:`relubias.references.pair`). To be optimal there is necessary; the norm must also reach that of the minimum which
+branch and bound has proven.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,11 +25,13 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.nouns import require_nouns
 from relubias.problem import Problem, same_problem
-from relubias.references.conditions import Constraints, Evidence, evidence
+from relubias.references.conditions import Evidence, evidence
 from relubias.references.constrained import best_multipliers
+from relubias.references.pair import BUDGET, UNDECIDED, WIDTH, pair_minimum, pair_tree, require_global
 from relubias.references.record import KKT
 from relubias.references.single import constraints_of
 from relubias.state import State
+from relubias.status import Optimality
 
 #: A candidate whose violations are at most this fraction of the largest fitted label is called feasible.
 FEASIBLE = 1e-6
@@ -33,7 +39,7 @@ FEASIBLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What can be said about a candidate for the minimum-norm global minimiser of one neuron.
+    """What can be said about a candidate for the minimum-norm global minimiser of one neuron, or of a pair.
 
     Attributes
     ----------
@@ -46,19 +52,21 @@ class Certificate:
     message : str
         One sentence.
     kkt : KKT
-        Relative residuals, with `multipliers`.
+        Relative residuals, with `multipliers`; of a pair, those of the program of its own pieces.
     misfit : float
-        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units.
+        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units; of a pair, largest |f − y| where y ≠ 0.
     excess : float
-        Largest positive β_i over the other samples, in label units.
+        Largest positive β_i over the other samples, in label units; of a pair, largest |f| where y = 0.
     worst_sample : int
         The sample with the largest violation.
-    multipliers : ndarray, shape (n_samples,)
-        a.
+    multipliers : ndarray, shape (n_samples,), of a pair (2 n_samples,)
+        a; of a pair, two for each sample that counts.
     norm : float
         ‖w‖, the part outside the span of the samples included.
     lower_bound : float
         No global minimiser has a smaller norm.
+    shortest : float
+        Norm of the shortest global minimiser that we know; `lower_bound` of one neuron.
     """
 
     problem: Problem
@@ -74,6 +82,7 @@ class Certificate:
     multipliers: Array
     norm: float
     lower_bound: float
+    shortest: float
 
     def __repr__(self) -> str:
         return f"<Certificate: {self.message}>"
@@ -84,16 +93,18 @@ class Certificate:
         return self.norm - self.lower_bound
 
 
-def certify(problem: Problem, network: Network, state: State) -> Certificate:
-    """Check the optimality conditions of a candidate for the minimum-norm global minimiser of one neuron.
+def certify(problem: Problem, network: Network, state: State, *, budget: int = BUDGET) -> Certificate:
+    """Check whether a candidate is the minimum-norm global minimiser, of one neuron or of a pair.
 
     Parameters
     ----------
     problem : Problem
     network : Network
-        One neuron.
+        One neuron, or two of opposite sign.
     state : State
         From any source: :meth:`State.from_weights`, :meth:`State.from_dual`, or the state of a run.
+    budget : int
+        Convex programs that the branch and bound of a pair may solve.
 
     Returns
     -------
@@ -102,7 +113,8 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
     Raises
     ------
     ArgumentError
-        If the network has several neurons, or the state belongs to another problem or network.
+        If the network has neither one neuron nor two of opposite sign, or the state belongs to another problem or
+        network.
     """
     require_nouns(problem, network)
     if not isinstance(state, State):
@@ -110,9 +122,14 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
             f"state is a {type(state).__name__}, not a relubias.State; make one of weights with "
             "relubias.State.from_weights(problem, network, weights)."
         )
-    constraints = constraints_of(problem, network)
+    require_global(network)
     if state.network.signs != network.signs or not same_problem(state.problem, problem):
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
+    return _certify_pair(problem, network, state, budget) if network.n_neurons == 2 else _certify_one(problem, state)
+
+
+def _certify_one(problem: Problem, state: State) -> Certificate:
+    constraints = constraints_of(problem, state.network)
     operator, primal = problem.operator, state.primal[0]
     outside = state.orthogonal_norm
     mismatch = float(np.max(np.abs(operator.defect(state.dual[0], primal))))
@@ -131,14 +148,15 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
     bound = max(choice[1].lower_bound for choice in choices)
     violations = np.abs(constraints.violations(primal))
     feasible = proof.kkt.primal <= FEASIBLE
+    wanted = "fitted" if constraints.equal[np.argmax(violations)] else "at or below 0"
     return Certificate(
         problem=problem,
-        network=network,
+        network=state.network,
         state=state,
         # A norm below the bound cannot be that of weights which meet the constraints, whatever the residuals say.
         optimal=proof.optimal and state.norm >= (1 - FEASIBLE) * bound,
         feasible=feasible,
-        message=_message(problem, constraints, proof, violations, mismatch, bound),
+        message=_message(problem, proof, violations, mismatch, bound=bound, wanted=wanted, proven=True),
         kkt=proof.kkt,
         misfit=float(np.max(violations, where=constraints.equal, initial=0.0)),
         excess=float(np.max(violations, where=~constraints.equal, initial=0.0)),
@@ -146,14 +164,57 @@ def certify(problem: Problem, network: Network, state: State) -> Certificate:
         multipliers=dual,
         norm=state.norm,
         lower_bound=bound,
+        shortest=bound,
+    )
+
+
+def _certify_pair(problem: Problem, network: Network, state: State, budget: int) -> Certificate:
+    star = pair_minimum(problem, network, state=state, budget=budget)
+    tree = pair_tree(problem, network)
+    choice = np.where(tree.kept, tree.nearest(state.primal), UNDECIDED).astype(np.int8)
+    program, multipliers, _ = tree.decided(choice)
+    operator = problem.operator
+    mismatch = max(float(np.max(np.abs(operator.defect(*own)))) for own in zip(state.dual, state.primal, strict=True))
+    difference = state.dual - operator.project(program.dual(multipliers, problem.n_samples))
+    proof = evidence(
+        program.operator(operator),
+        program.constraints,
+        multipliers,
+        primal=np.einsum("pm,mp->p", program.coefficients, state.primal[:, program.samples]),
+        norm=state.norm,
+        distance=math.hypot(float(np.linalg.norm(operator.lengths(difference))), state.orthogonal_norm),
+        mismatch=mismatch,
+    )
+    violations = np.abs(state.predictions - tree.labels)
+    proof = replace(proof, kkt=replace(proof.kkt, primal=max(float(violations.max()), mismatch) / tree.scale))
+    reached = star.status is Optimality.OPTIMAL and state.norm <= (1 + WIDTH) * star.norm
+    # Weights that the interval does not tell from the shortest ones are judged by their conditions, as one neuron is.
+    bound = star.norm if reached else star.lower_bound
+    zero = tree.labels == 0
+    wanted = "predicted 0" if zero[np.argmax(violations)] else "fitted"
+    return Certificate(
+        problem=problem,
+        network=network,
+        state=state,
+        optimal=reached and proof.optimal and state.norm >= (1 - FEASIBLE) * bound,
+        feasible=proof.kkt.primal <= FEASIBLE,
+        message=_message(problem, proof, violations, mismatch, bound=bound, wanted=wanted, proven=reached),
+        kkt=proof.kkt,
+        misfit=float(np.max(violations, where=~zero, initial=0.0)),
+        excess=float(np.max(violations, where=zero, initial=0.0)),
+        worst_sample=int(np.argmax(violations)),
+        multipliers=multipliers,
+        norm=state.norm,
+        lower_bound=star.lower_bound,
+        shortest=star.norm,
     )
 
 
 def _message(
-    problem: Problem, constraints: Constraints, proof: Evidence, violations: Array, mismatch: float, bound: float
+    problem: Problem, proof: Evidence, violations: Array, mismatch: float, *, bound: float, wanted: str, proven: bool
 ) -> str:
     short = proof.norm < (1 - FEASIBLE) * bound
-    if proof.optimal and not short:
+    if proof.optimal and proven and not short:
         level = "at the rounding level of the Gram matrix" if proof.at_rounding else f"{proof.kkt.worst:.1e}"
         return f"this is the minimum-norm global minimiser: the residuals of its optimality conditions are {level}."
     worst = int(np.argmax(violations))
@@ -163,9 +224,8 @@ def _message(
             f"{mismatch:.3g} in label units."
         )
     if proof.kkt.primal > FEASIBLE:
-        wanted = "should be fitted" if constraints.equal[worst] else "should be at or below 0"
         return (
-            f"this is no global minimiser of the loss: {problem.sample(worst)} {wanted} and is off by "
+            f"this is no global minimiser of the loss: {problem.sample(worst)} should be {wanted} and is off by "
             f"{violations[worst]:.3g} in label units."
         )
     if short:
@@ -179,6 +239,8 @@ def _message(
     if proof.norm > (1 + FEASIBLE) * bound:
         above = f"{100 * (proof.norm / bound - 1):.2g} % above" if bound > 0 else "above"
         return f"{start}is {above} the lower bound {bound:.6g}."
+    if proof.optimal:
+        return f"{start}meets the lower bound {bound:.6g} to six digits only."
     return (
         f"{start}meets the lower bound to six digits, but the residuals of the optimality conditions reach "
         f"{proof.kkt.worst:.1e}, above 1e-9."

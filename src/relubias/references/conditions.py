@@ -1,8 +1,11 @@
 """Constraints on the pre-activations of one neuron, and how far a point is from optimal under them.
 
-    min ½‖w‖²   s.t.   β_i = t_i (i ∈ P),   β_i ≤ 0 (i ∈ N),     β = X w
+    min ½‖w‖²   s.t.   β_i = t_i (i ∈ P),   β_i ≤ t_i (i ∈ N),     β = X w
 
-    dual:  max  t_Pᵀa_P − ½ aᵀK a   s.t.   a_i ≤ 0 (i ∈ N),      w = Xᵀa
+    dual:  max  tᵀa − ½ aᵀK a   s.t.   a_i ≤ 0 (i ∈ N),            w = Xᵀa
+
+Of one neuron t = 0 on N; several neurons are one neuron on lifted samples (:mod:`relubias.references.lifting`), where
+it need not be.
 
 Entries of K are known to ε √(K_ii K_jj) only, so that (K a)_i is known to
 
@@ -35,23 +38,23 @@ LARGEST_FLOOR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """β_i = t_i where `equal`, β_i ≤ 0 elsewhere; both of shape (n,)."""
+    """β_i = t_i where `equal`, β_i ≤ t_i elsewhere; both of shape (n,)."""
 
     targets: Array
     equal: NDArray[np.bool_]
 
     @property
     def scale(self) -> float:
-        """max|t| over the samples to be fitted; 0 where there are none or all are 0."""
-        return float(np.max(np.abs(self.targets), where=self.equal, initial=0.0))
+        """max|t|; 0 where nothing is to be fitted."""
+        return float(np.max(np.abs(self.targets), initial=0.0))
 
     def violations(self, primal: Array) -> Array:
-        """β_i − t_i where equal, (β_i)₊ elsewhere, shape (n,)."""
-        return np.where(self.equal, primal - self.targets, np.maximum(primal, 0.0))
+        """β_i − t_i where equal, (β_i − t_i)₊ elsewhere, shape (n,)."""
+        return np.where(self.equal, primal - self.targets, np.maximum(primal - self.targets, 0.0))
 
     def nearest(self, primal: Array, dual: Array) -> Array:
-        """Pre-activations that meet the constraints exactly: t where equal, 0 where a_i < 0, else min(β, 0)."""
-        return np.where(self.equal, self.targets, np.where(dual < 0, 0.0, np.minimum(primal, 0.0)))
+        """Pre-activations that meet the constraints exactly: t where equal or a_i < 0, else min(β, t)."""
+        return np.where(self.equal | (dual < 0), self.targets, np.minimum(primal, self.targets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +132,12 @@ def evidence(
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
-        primal=max(float(np.max(np.abs(constraints.violations(beta)))), mismatch) / scale,
-        dual=max(wrong / (float(lengths.max()) or 1.0), distance / (size or 1.0)),
-        complementarity=float(np.abs(dual * beta)[others].sum()) / square,
+        primal=max(float(np.max(np.abs(constraints.violations(beta)), initial=0.0)), mismatch) / scale,
+        dual=max(wrong / (float(lengths.max(initial=0.0)) or 1.0), distance / (size or 1.0)),
+        complementarity=float(np.abs(dual * (beta - constraints.targets))[others].sum()) / square,
     )
     floor = KKT(
-        primal=float(rounding.max()) / scale,
+        primal=float(rounding.max(initial=0.0)) / scale,
         dual=0.0,
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )
@@ -143,7 +146,7 @@ def evidence(
 
 
 def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:
-    """Return a number that the least norm is not below: √(2 (t_Pᵀa_P − ½aᵀKa)), less a margin for rounding.
+    """Return a number that the least norm is not below: √(2 (tᵀa − ½aᵀKa)), less a margin for rounding.
 
     Multipliers of the wrong sign are set to 0 first.
     """
@@ -154,12 +157,12 @@ def norm_demanded(operator: GramOperator, constraints: Constraints, direction: A
     """Return a number that the norm of any weights that meet the constraints is not below, from one direction.
 
     It is the lower bound for the best multiple of the direction, multipliers of the wrong sign set to 0:
-    t_Pᵀa_P/‖Xᵀa‖. Where Xᵀa = 0 and t_Pᵀa_P > 0 it would be infinite, and the constraints contradict each other
+    tᵀa/‖Xᵀa‖. Where Xᵀa = 0 and tᵀa > 0 it would be infinite, and the constraints contradict each other
     (Farkas); but rounding leaves ‖Xᵀa‖² at ε (Σ √K_ii |a_i|)² with K alone, at ε² of it with a factor of X.
     """
     allowed = np.where(constraints.equal, direction, np.minimum(direction, 0.0))
     wide = allowed.astype(np.longdouble)
-    linear = float(wide @ np.where(constraints.equal, constraints.targets, 0.0))
+    linear = float(wide @ constraints.targets)
     reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed))
     square = max(0.0, float(wide @ operator.wide_matvec(wide))) + operator.square_error(allowed) + (EPS * reach) ** 2
     if linear <= 0.0:
@@ -175,7 +178,7 @@ def _lower_bound(
     wide = allowed.astype(np.longdouble)
     if image is None:
         image = operator.wide_matvec(wide)
-    targets = np.where(constraints.equal, constraints.targets, 0.0)
+    targets = constraints.targets
     value = float(wide @ targets - wide @ image / 2)
     # Rounding of the entries of K, of the sums in extended precision, and of the last conversion.
     summation = len(dual) * float(np.finfo(np.longdouble).eps)

@@ -13,9 +13,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
@@ -54,10 +55,51 @@ def minimum_norm_under(
     -------
     MinimumNorm
     """
-    operator = problem.operator
+    solved = solve_under(problem.operator, constraints)
+    if solved.status is Optimality.OPTIMAL:
+        what = "linear interpolator" if of == "linear" else "global minimiser"
+        message = optimal_message(solved.proof, f"the minimum-norm {what}")
+    elif solved.status is Optimality.INFEASIBLE:
+        message = infeasible_message(problem, solved.rows, demand, solved)
+    else:
+        message = budget_message(solved.proof)
+    return _record(problem, network, of, message, solved)
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The least norm under constraints, the compromise where they cannot be met, or the best candidate.
+
+    Attributes
+    ----------
+    status : Optimality
+    multipliers : ndarray, shape (n,)
+    proof : Evidence
+        Residuals in the original constraints; norm and lower bound of what was solved.
+    met : Constraints
+        The constraints that the solution meets: the original ones, or those of the compromise.
+    rows : tuple of int
+        The constraints that the compromise violates.
+    violation : float
+        The largest violation of the compromise, in label units.
+    demanded : float
+        No weights that meet all constraints have a smaller norm; 0 unless infeasible.
+    """
+
+    status: Optimality
+    multipliers: Array
+    proof: Evidence
+    met: Constraints
+    rows: tuple[int, ...] = ()
+    violation: float = 0.0
+    demanded: float = 0.0
+
+
+def solve_under(operator: GramOperator, constraints: Constraints) -> Solved:
+    """Solve, prove, or find the compromise of least violation and, among those, of least norm."""
     dual, proof = best_multipliers(operator, constraints)
     if proof.optimal:
-        return _record(problem, network, of, Optimality.OPTIMAL, _optimal(proof, of), constraints, dual, proof)
+        return Solved(Optimality.OPTIMAL, dual, proof, constraints)
     error = least_violation(operator, constraints)
     if error is not None:
         nearest, violated = compromise(constraints, error)
@@ -67,88 +109,87 @@ def minimum_norm_under(
             rows = tuple(int(i) for i in np.flatnonzero(violated))
             original = evidence(operator, constraints, shifted, primal=reached.primal)
             bounds = replace(reached, kkt=original.kkt, floor=original.floor)
-            message = _infeasible(problem, rows, demand, float(np.abs(error).max()), demanded)
-            return _record(problem, network, of, Optimality.INFEASIBLE, message, nearest, shifted, bounds, rows)
-    return _record(problem, network, of, Optimality.BUDGET, _budget(proof), constraints, dual, proof)
+            largest = float(np.abs(error).max())
+            return Solved(Optimality.INFEASIBLE, shifted, bounds, nearest, rows, largest, demanded)
+    return Solved(Optimality.BUDGET, dual, proof, constraints)
 
 
-def best_multipliers(operator: GramOperator, constraints: Constraints) -> tuple[Array, Evidence]:
+def best_multipliers(
+    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+) -> tuple[Array, Evidence]:
     """The multipliers found by elimination, or 0 where there are none, and the evidence for them.
 
-    What K has too few digits for is solved through the factor of X instead.
+    What K has too few digits for is solved through the factor of X instead. `binding`, shape (n,), may say which
+    inequalities seem to hold with equality, and saves the elimination some of its steps.
     """
-    if isinstance(operator, FactorOperator):
+    if constraints.scale == 0.0:
+        pass  # nothing is to be fitted, and w = 0 does it
+    elif isinstance(operator, FactorOperator):
         found = factored_multipliers(operator, constraints)
         if found is not None:
             return found
     else:
-        dual = multipliers(operator, constraints)
+        dual = multipliers(operator, constraints, binding=binding)
         if dual is not None:
             return dual, evidence(operator, constraints, dual)
     nothing = np.zeros(operator.n_samples)
     return nothing, evidence(operator, constraints, nothing)
 
 
-def _record(
-    problem: Problem,
-    network: Network,
-    of: str,
-    status: Optimality,
-    message: str,
-    met: Constraints,
-    dual: Array,
-    proof: Evidence,
-    rows: tuple[int, ...] = (),
-) -> MinimumNorm:
-    """Build the record; β is set to the constraints that are `met`, except where nothing was proven."""
-    primal = proof.primal if status is Optimality.BUDGET else met.nearest(proof.primal, dual)
+def _record(problem: Problem, network: Network, of: str, message: str, solved: Solved) -> MinimumNorm:
+    """Build the record; β is set to the constraints that are met, except where nothing was proven."""
+    proof, dual = solved.proof, solved.multipliers
+    primal = proof.primal if solved.status is Optimality.BUDGET else solved.met.nearest(proof.primal, dual)
     gauge = problem.operator.project(dual)
     return MinimumNorm(
         problem=problem,
         network=network,
         of=of,
-        status=status,
+        status=solved.status,
         message=message,
         state=State(problem, network, gauge[None, :], primal[None, :], np.zeros(1)),
         norm=proof.norm,
         # The candidate meets the constraints to rounding only, so its norm may fall short of the bound by as much.
         lower_bound=min(proof.lower_bound, proof.norm),
         kkt=proof.kkt,
-        infeasible_rows=rows,
+        infeasible_rows=solved.rows,
     )
 
 
-def _optimal(proof: Evidence, of: str) -> str:
-    what = "linear interpolator" if of == "linear" else "global minimiser"
+def optimal_message(proof: Evidence, what: str) -> str:
+    """That `what` is proven to be the shortest, and how exactly."""
     if proof.norm == 0.0:
-        return f"the minimum-norm {what} is w = 0, exactly."
+        return f"{what} is w = 0, exactly."
     if proof.at_rounding:
         return (
-            f"the minimum-norm {what} is known to {proof.kkt.worst:.1e}, the rounding level ε|K||a| of this nearly "
-            "singular Gram matrix."
+            f"{what} is known to {proof.kkt.worst:.1e}, the rounding level ε|K||a| of this nearly singular Gram matrix."
         )
-    return f"the minimum-norm {what} is proven: its optimality conditions hold to {proof.kkt.worst:.1e}, relative."
+    return f"{what} is proven: its optimality conditions hold to {proof.kkt.worst:.1e}, relative."
 
 
-def _budget(proof: Evidence) -> str:
+def budget_message(proof: Evidence) -> str:
+    """What is missing to a proof."""
     residual = f"no solution could be proven optimal: the residuals of the best candidate are {proof.kkt.worst:.1e}, "
     if proof.kkt.worst <= ROUNDING * max(proof.floor.primal, proof.floor.complementarity):
         return residual + "the rounding level of this nearly singular Gram matrix, which leaves too few digits."
     return residual + "above 1e-9 and above the rounding level of the Gram matrix."
 
 
-def _infeasible(problem: Problem, rows: Sequence[int], demand: str, largest: float, demanded: float) -> str:
+def infeasible_message(problem: Problem, rows: Sequence[int], demand: str, solved: Solved) -> str:
+    """That nothing meets the demand, which samples stand in the way, and what is returned."""
     zero = [i for i in rows if problem.operator.diagonal[i] == 0.0]
     if zero:
-        reason = f"{_listed(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
+        reason = f"{listed_samples(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
     else:
         reason = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
-    short = f" of norm below {demanded:.2g}" if np.isfinite(demanded) else ""
+    short = f" of norm below {solved.demanded:.2g}" if np.isfinite(solved.demanded) else ""
     return (
         f"no weights{short} {demand} on all samples at once: {reason}; every least-squares compromise violates "
-        f"{_listed(problem, rows)} (by up to {largest:.3g} in label units), and the one of least norm is returned."
+        f"{listed_samples(problem, rows)} (by up to {solved.violation:.3g} in label units), and the one of least "
+        "norm is returned."
     )
 
 
-def _listed(problem: Problem, rows: Sequence[int]) -> str:
+def listed_samples(problem: Problem, rows: Sequence[int]) -> str:
+    """The first five of these samples by name, and how many more there are."""
     return ", ".join(problem.sample(i) for i in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")

@@ -1,11 +1,11 @@
 """The minimum-norm weights under constraints, through their multipliers.
 
-    max_a  t_Pᵀa_P − ½ aᵀK a     s.t.   a_N ≤ 0
+    max_a  tᵀa − ½ aᵀK a     s.t.   a_N ≤ 0
 
 The multipliers of the equalities are free and are eliminated by a Schur complement. With K_PP = L Lᵀ,
 W = L⁻¹K_PN and b = −a_N ≥ 0 what is left is a program with signs only,
 
-    min_{b ≥ 0} ½ bᵀS b − qᵀb,      S = K_NN − WᵀW,   q = Wᵀ L⁻¹ t_P,
+    min_{b ≥ 0} ½ bᵀS b − qᵀb,      S = K_NN − WᵀW,   q = Wᵀ L⁻¹ t_P − t_N,
 
 and then a_P = L⁻ᵀ(L⁻¹t_P + W b). Rows of P that depend on others are left out: whether they agree with them
 shows in the residuals. The same blocks solve K_FF a_F = t_F on F = P ∪ {b > 0}, and iterative refinement
@@ -50,14 +50,17 @@ class _Blocks:
         return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], self.schur[np.ix_(rows, rows)])
 
 
-def multipliers(operator: GramOperator, constraints: Constraints) -> Array | None:
+def multipliers(
+    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+) -> Array | None:
     """Return multipliers a, shape (n,), with a_N ≤ 0 exactly.
 
     They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
-    judged by its residuals in any case. None where the inequalities seem to contradict the equalities.
+    judged by its residuals in any case. None where the inequalities seem to contradict the equalities. `binding`, shape
+    (n,), is a first guess of the inequalities that hold with equality.
     """
     units = operator.units
-    targets = np.where(constraints.equal, constraints.targets / units, 0.0)
+    targets = constraints.targets / units
     largest = float(np.abs(targets).max())
     if largest == 0.0:
         return np.zeros(operator.n_samples)
@@ -65,7 +68,8 @@ def multipliers(operator: GramOperator, constraints: Constraints) -> Array | Non
     targets = targets / scale
     blocks = _eliminate(operator, constraints.equal, units)
     half_target = blocks.factor.half_solve(targets[blocks.equal])
-    program = non_negative_minimum(blocks.schur, half_target @ blocks.half)
+    guess = None if binding is None else binding[blocks.signed]
+    program = non_negative_minimum(blocks.schur, half_target @ blocks.half - targets[blocks.signed], passive=guess)
     if not program.bounded:
         return None
     start = np.zeros(operator.n_samples)

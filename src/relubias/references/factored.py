@@ -7,10 +7,10 @@ With K = L Lᵀ and u = Lᵀa the coordinates of the weights, on F = P ∪ {bind
 The binding ones come from a least-distance problem: with L_Pᵀ = Q R on independent rows, u = u₀ + Z v splits into
 the least norm for the equalities and an orthonormal basis Z of what they leave free,
 
-    min ‖v‖   s.t.   −L_N Z v ≥ L_N u₀.
+    min ‖v‖   s.t.   −L_N Z v ≥ L_N u₀ − t_N.
 
 u and β = L u have the digits of X. The multipliers a can be so large that K a says nothing in float64; they serve
-for their signs and for the lower bound t_Pᵀa_P − ½‖Lᵀa‖² only, where their size is harmless. What rounding of X
+for their signs and for the lower bound tᵀa − ½‖Lᵀa‖² only, where their size is harmless. What rounding of X
 explains of β is e_i = ε √K_ii ‖u‖.
 """
 
@@ -44,7 +44,7 @@ def _least_norm(operator: FactorOperator, constraints: Constraints, fixed: NDArr
     units = operator.units
     members = np.flatnonzero(fixed)
     rows = operator.factor[members] / units[members, None]
-    targets = np.where(constraints.equal, constraints.targets, 0.0)[members] / units[members]
+    targets = constraints.targets[members] / units[members]
     orthogonal, triangle, pivots = scipy.linalg.qr(rows.T, pivoting=True, mode="economic")
     diagonal = np.abs(np.diagonal(triangle))
     rank = int(np.count_nonzero(diagonal > max(rows.shape) * EPS * np.max(diagonal, initial=0.0)))
@@ -68,7 +68,7 @@ def _binding(operator: FactorOperator, constraints: Constraints) -> NDArray[np.b
     rank = int(np.count_nonzero(diagonal > max(rows.shape) * EPS * np.max(diagonal, initial=0.0)))
     demands = (constraints.targets / units)[equal][pivots[:rank]]
     start = orthogonal[:, :rank] @ scipy.linalg.solve_triangular(triangle[:rank, :rank], demands, trans=1)
-    factor, target = -rows[others] @ orthogonal[:, rank:], rows[others] @ start
+    factor, target = -rows[others] @ orthogonal[:, rank:], rows[others] @ start - (constraints.targets / units)[others]
     # Rows that the equalities decide leave only rounding behind.
     factor[np.linalg.norm(factor, axis=1) <= max(rows.shape) * EPS] = 0.0
     target[np.abs(target) <= max(rows.shape) * EPS * float(np.linalg.norm(start))] = 0.0

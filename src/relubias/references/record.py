@@ -12,6 +12,7 @@ lower bound.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,11 +62,12 @@ class MinimumNorm:
     ----------
     problem, network : Problem, Network
     of : str
-        Among which solutions the norm is least: ``"global"`` or ``"linear"``.
+        Among which solutions the norm is least: ``"global"``, ``"pattern"``, ``"partition"`` or ``"linear"``.
     status : Optimality
         ``optimal``: the residuals in `kkt` are at most 1e-9, or at the rounding level of K, and then `message` says
         so. ``infeasible``: no weights meet the conditions, or K has not the digits to tell: then it is proven that
-        such weights are more than ten times as long as the compromise. ``budget``: neither could be proven.
+        such weights are more than ten times as long as the compromise. ``budget``: neither could be proven; after
+        branch and bound the norm is infinite where no solution was found.
     message : str
         One sentence.
     state : State
@@ -82,7 +84,7 @@ class MinimumNorm:
     infeasible_rows : tuple of int
         The samples that the compromise violates; empty unless infeasible.
     nodes : int
-        Convex programs solved; 1 where there is no branching.
+        Convex relaxations solved; 1 where there is no branching.
     """
 
     problem: Problem
@@ -104,6 +106,18 @@ class MinimumNorm:
     def interval(self) -> float:
         """Width norm − lower_bound of the interval that is proven to hold the least norm."""
         return self.norm - self.lower_bound
+
+    @property
+    def is_solution(self) -> bool:
+        """Whether `state` is a solution; else it is a compromise, since there is none or none was found."""
+        return self.status is not Optimality.INFEASIBLE and math.isfinite(self.norm)
+
+    @property
+    def relative_interval(self) -> float:
+        """The width of that interval as a fraction of the norm; 0 where w* = 0, infinite where nothing was found."""
+        if not math.isfinite(self.norm):
+            return math.inf
+        return self.interval / self.norm if self.norm > 0 else 0.0
 
     @property
     def predictions(self) -> Array:

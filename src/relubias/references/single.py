@@ -25,25 +25,23 @@ def constraints_of(problem: Problem, network: Network) -> Constraints:
     Raises
     ------
     ArgumentError
-        If the network has several neurons, another activation than the ReLU, or output weights that are trained.
+        If the network has another activation than the ReLU, or output weights that are trained.
     """
-    if network.n_neurons != 1:
-        raise ArgumentError(
-            f"the global minimum-norm reference is built for one neuron, and this network has {network.n_neurons}; "
-            "use Network.single()."
-        )
-    if network.activation.name != "relu":
-        raise ArgumentError(
-            f"the global minimum-norm reference is built for the ReLU, not for {network.activation.name!r}."
-        )
-    if network.train_output:
-        raise ArgumentError(
-            "the global minimum-norm reference is built for output weights that are fixed signs; where they are "
-            "trained too, the norm of the first layer alone is no measure of a solution."
-        )
+    require_fixed_relu(network)
     targets = network.signs[0] * problem.labels
     equal = targets > 0
     return Constraints(np.where(equal, targets, 0.0), equal)
+
+
+def require_fixed_relu(network: Network) -> None:
+    """Raise an :class:`ArgumentError` unless the activation is the ReLU and the output weights are fixed signs."""
+    if network.activation.name != "relu":
+        raise ArgumentError(f"minimum-norm references are built for the ReLU, not for {network.activation.name!r}.")
+    if network.train_output:
+        raise ArgumentError(
+            "minimum-norm references are built for output weights that are fixed signs; where they are trained too, "
+            "the norm of the first layer alone is no measure of a solution."
+        )
 
 
 def single_neuron(problem: Problem, network: Network) -> MinimumNorm:

@@ -1,13 +1,13 @@
 """The pre-activations that violate the constraints least, where no weights meet all of them.
 
-    min_{β ∈ range K}  Σ_{i∈P} (β_i − t_i)² + Σ_{i∈N} (β_i)₊²
+    min_{β ∈ range K}  Σ_{i∈P} (β_i − t_i)² + Σ_{i∈N} (β_i − t_i)₊²
 
-With s ≥ 0 for −β on N the target z = (t_P, −s) has a distance from range K that its component Π z in
+With s ≥ 0 for t − β on N the target z = (t_P, t_N − s) has a distance from range K that its component Π z in
 the kernel shows, and it is a non-negative least-squares problem to make it small:
 
-    min_{s ≥ 0} ‖V_Pᵀ t_P − V_Nᵀ s‖,      V an orthonormal basis of the kernel, Π = V Vᵀ,
+    min_{s ≥ 0} ‖Vᵀ t − V_Nᵀ s‖,      V an orthonormal basis of the kernel, Π = V Vᵀ,
 
-and e = Π z, unique, holds all violations: β_i = t_i − e_i on P and (β_i)₊ = (−e_i)₊ on N. e = 0 exactly
+and e = Π z, unique, holds all violations: β_i = t_i − e_i on P and (β_i − t_i)₊ = (−e_i)₊ on N. e = 0 exactly
 where some weights meet all constraints.
 """
 
@@ -34,10 +34,8 @@ def least_violation(operator: GramOperator, constraints: Constraints) -> Array |
     """
     values, vectors = operator.eigensystem
     kernel = vectors[:, values <= operator.cutoff]
-    equal = np.flatnonzero(constraints.equal)
     others = np.flatnonzero(~constraints.equal)
-    target = np.zeros(operator.n_samples)
-    target[equal] = constraints.targets[equal]
+    target = constraints.targets.copy()
     design, right = kernel[others].T.copy(), kernel.T @ target
     # Rows outside the kernel, and demands orthogonal to a row, are zero but for the rounding of eigenvectors.
     design[:, np.linalg.norm(design, axis=0) <= ROUNDING] = 0.0
@@ -53,7 +51,7 @@ def least_violation(operator: GramOperator, constraints: Constraints) -> Array |
     wrong = np.where(absent > 0, np.abs(slope), np.maximum(-slope, 0.0))
     if float(np.max(wrong, initial=0.0)) > TOLERANCE * constraints.scale:
         return None
-    target[others] = -absent
+    target[others] -= absent
     return np.asarray(kernel @ (kernel.T @ target))
 
 
@@ -64,5 +62,5 @@ def compromise(constraints: Constraints, error: Array) -> tuple[Constraints, NDA
     """
     small = TOLERANCE * constraints.scale
     violated = np.where(constraints.equal, np.abs(error), -error) > small
-    targets = np.where(constraints.equal, constraints.targets - error, np.where(violated, -error, 0.0))
+    targets = np.where(constraints.equal | violated, constraints.targets - error, constraints.targets)
     return Constraints(targets, constraints.equal | violated), violated

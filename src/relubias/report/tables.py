@@ -187,7 +187,8 @@ def _reference(name: str, reference: MinimumNorm) -> Iterator[Row]:
     kkt = reference.kkt
     yield name, f"{reference.status} ({reference.of}): {reference.message}"
     if np.isfinite(reference.norm):
-        yield "", f"norm {reference.norm:.12g}, at least {reference.lower_bound:.12g}"
+        searched = f"; {count(reference.nodes, 'node')} of branch and bound" if reference.nodes > 1 else ""
+        yield "", f"norm {reference.norm:.12g}, at least {reference.lower_bound:.12g}{searched}"
         residuals = f"primal {kkt.primal:.1e}, dual {kkt.dual:.1e}, complementarity {kkt.complementarity:.1e}"
         yield "", f"optimality conditions, recomputed from K, relative: {residuals}"
 
@@ -214,4 +215,8 @@ def _gap(gap: Gap | None, reference: MinimumNorm | None) -> Iterator[Row]:
     yield "absolute", f"‖w − w*‖ = {number(gap.absolute)}"
     relative = gap.message if gap.relative is None else f"‖w − w*‖/‖w*‖ = {number(gap.relative)}"
     yield "relative", relative
+    signs = reference.network.signs
+    if len(signs) > 1:
+        for k, value in enumerate(gap.per_neuron):
+            yield f"  neuron {k + 1} ({'+' if signs[k] > 0 else '−'})", f"‖w − w*‖ = {number(float(value))}"
     yield "predictions", f"differ by at most {number(gap.prediction)} at the samples"

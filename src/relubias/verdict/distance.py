@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from relubias.comparison import Gap
@@ -11,7 +13,7 @@ from relubias.status import Optimality
 from relubias.theory.regime import Membership
 from relubias.verdict.fit import shortfall
 from relubias.verdict.parts import Parts
-from relubias.wording import count, number
+from relubias.wording import count, listed, number
 
 
 def distance(parts: Parts) -> list[str]:
@@ -34,7 +36,7 @@ def distance(parts: Parts) -> list[str]:
             f"the start has a part of norm {number(run.state.orthogonal_norm)} outside the span of the samples, which "
             "training never moves; it is in the distance"
         )
-    texts += [_finite_step(parts), _proof(reference), _linear(parts)]
+    texts += [_per_neuron(parts, gap), _finite_step(parts), _proof(reference), _given(reference), _linear(parts)]
     return texts
 
 
@@ -52,12 +54,40 @@ def _compromise(parts: Parts, reference: MinimumNorm) -> list[str]:
     """Where training is, seen from the compromise that takes the place of w* where there is none."""
     run = parts.run
     dual = run.state.dual - reference.state.dual
-    apart = float(np.hypot(run.problem.operator.lengths(dual)[0], run.state.orthogonal_norm))
-    share = f" ({number(apart / reference.norm)} of its norm)" if reference.norm > 0 else ""
+    apart = float(np.hypot(np.linalg.norm(run.problem.operator.lengths(dual)), run.state.orthogonal_norm))
+    size = reference.state.norm
+    share = f" ({number(apart / size)} of its norm)" if size > 0 else ""
     where = "the limit" if run.at_limit else f"the state after {run.duration}"
+    compromise = "the least-squares compromise of least norm"
+    if len(dual) > 1 or not math.isfinite(reference.norm):
+        compromise = "the compromise that is returned in its place"
     text = f"there is no gap to report, since the reference is {reference.status}; {where} is at distance "
-    text += f"{number(apart)}{share} from the least-squares compromise of least norm, ‖w‖ = {number(reference.norm)}"
-    return [text]
+    text += f"{number(apart)}{share} from {compromise}, ‖w‖ = {number(size)}"
+    return [text] if reference.status is Optimality.INFEASIBLE else [text, reference.message]
+
+
+def _per_neuron(parts: Parts, gap: Gap) -> str:
+    """The distance of each neuron, where there are several."""
+    signs = parts.run.network.signs
+    if len(signs) == 1:
+        return ""
+    each = (
+        f"{number(float(value))} of neuron {k + 1} ({'+' if signs[k] > 0 else '−'})"
+        for k, value in enumerate(gap.per_neuron)
+    )
+    return f"neuron by neuron the distance is {listed(each)}"
+
+
+def _given(reference: MinimumNorm) -> str:
+    """What a reference that is not the global one leaves open."""
+    if reference.of not in ("pattern", "partition"):
+        return ""
+    text = f"this w* is the shortest given the {reference.of} only; the global minimum may be shorter"
+    signs = reference.network.signs
+    shared = max(signs.count(1), signs.count(-1))
+    if shared > 1:
+        text += f", since {shared} equal neurons that share a load divide its ‖W‖² by {shared}"
+    return text
 
 
 def _finite_step(parts: Parts) -> str:
@@ -105,7 +135,8 @@ def _linear(parts: Parts) -> str:
     if linear.status is not Optimality.OPTIMAL:
         if linear.status is not Optimality.INFEASIBLE:
             return f"a linear interpolant of all labels is not proven ({linear.status}): {linear.message}"
-        if reference is not None and reference.infeasible_rows == linear.infeasible_rows:
+        same = reference is not None and reference.infeasible_rows == linear.infeasible_rows
+        if same and parts.run.network.n_neurons == 1:
             return ""
         return f"there is no linear interpolant of all labels: {shortfall(linear)}"
     text = f"the linear minimum-norm interpolant, which fits labels of both signs, has norm {number(linear.norm)}"

@@ -23,10 +23,11 @@ def fit(parts: Parts) -> list[str]:
 def misfit(reference: MinimumNorm) -> Array:
     """By how much a reference misses what it is to fit, shape (n_samples,).
 
-    A linear reference is to fit all labels; a neuron those of its own sign, and to predict 0 elsewhere.
+    A linear reference and a pair are to fit all labels; a neuron those of its own sign, and to predict 0 elsewhere.
     """
-    labels = reference.problem.labels
-    wanted = labels if reference.of == "linear" else np.where(reference.network.signs[0] * labels > 0, labels, 0.0)
+    labels, signs = reference.problem.labels, reference.network.output_weights
+    every = reference.of == "linear"
+    wanted = labels if every else np.where(np.any(signs[:, None] * labels > 0, axis=0), labels, 0.0)
     return np.asarray(np.abs(reference.predictions - wanted))
 
 
@@ -70,10 +71,11 @@ def _least_loss(parts: Parts) -> list[str]:
     loss = f"the loss ½‖f − y‖² is {number(run.state.loss)}"
     if run.loss != "squared":
         return [] if np.all(run.interpolated) else [f"the {run.loss} loss is {number(run.objective)}; {loss}"]
-    if reference is None or reference.of == "linear":
+    if reference is None or reference.of != "global":
         return [] if np.all(run.interpolated) else [loss]
     if reference.status is Optimality.INFEASIBLE:
-        return [f"{loss}; at the least-squares compromise described below it is {number(reference.state.loss)}"]
+        kind = "least-squares compromise" if run.network.n_neurons == 1 else "compromise"
+        return [f"{loss}; at the {kind} described below it is {number(reference.state.loss)}"]
     if reference.status is not Optimality.OPTIMAL or run.at_limit:
         return []
     return [f"{loss}; the least possible is {number(reference.state.loss)}, that of w*"]
@@ -83,7 +85,7 @@ def _limits(parts: Parts) -> list[str]:
     """What linearly dependent samples allow and exclude."""
     run, reference = parts.run, parts.reference
     problem = run.problem
-    rank, n = problem.facts.rank, problem.n_samples
+    rank, n, alone = problem.facts.rank, problem.n_samples, run.network.n_neurons == 1
     texts = []
     if rank < n:
         texts.append(
@@ -93,12 +95,14 @@ def _limits(parts: Parts) -> list[str]:
     if reference is None:
         return texts
     if reference.status is Optimality.INFEASIBLE:
+        if not alone:
+            return [*texts, reference.message]
         own = run.network.signs[0] * problem.labels > 0
         demand = "fit the labels linearly" if reference.of == "linear" else f"fit the {words(run)[0]} labels"
         if reference.of != "linear" and not np.all(own):
             demand += " and predict 0 elsewhere"
         texts.append(f"no weights {demand} on all samples at once: {shortfall(reference)}")
-    elif rank < n and reference.status is Optimality.OPTIMAL and reference.of == "global":
+    elif rank < n and reference.status is Optimality.OPTIMAL and reference.of == "global" and alone:
         mask = run.network.signs[0] * problem.labels > 0
         whole = count(int(mask.sum()), f"{words(run)[0]} label")
         texts.append(f"one neuron can do all that is asked of it: w* fits {whole} and predicts 0 elsewhere")

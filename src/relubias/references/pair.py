@@ -1,0 +1,336 @@
+"""The minimum-norm global minimiser of a pair of ReLU neurons, f(x) = σ(β⁺) − σ(β⁻) with β^± = x·w^±. (Ours.)
+
+For y > 0 the constraint f = y is a union of two *pieces*, each a ray in the plane of (β⁺, β⁻),
+
+    alone:  β⁺ = y,  β⁻ ≤ 0,            both:  β⁺ − β⁻ = y,  β⁻ ≥ 0,
+
+whose convex hull is {β⁺ ≥ y,  β⁺ − β⁻ ≥ y}; for y < 0 the neurons change places. For y = 0 the pieces are
+
+    none:  β⁺ ≤ 0,  β⁻ ≤ 0,             both:  β⁺ = β⁻ ≥ 0,
+
+and the hull is the whole plane. To minimise ‖w⁺‖² + ‖w⁻‖² over the hulls of all samples is a convex program with two
+constraints a sample, solved through its multipliers (:mod:`relubias.references.lifting`); it bounds the norm of every
+global minimiser. With all pieces decided it is a convex program too, whose solution *is* one. In between there is
+branch and bound (:mod:`relubias.references.branching`): each node offers the pieces nearest to its relaxation as a
+solution, and splits the sample whose label the relaxation misses by the most.
+
+For nearly orthogonal samples the relaxation has the positive labels in one neuron and the negative ones in the other,
+violates nothing, and there is nothing to split.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relubias.errors import ArgumentError
+from relubias.linalg.gram import Array
+from relubias.network import Network
+from relubias.problem import Problem
+from relubias.references.branching import Choice, Found, Relaxed, search
+from relubias.references.conditions import (
+    LARGEST_FLOOR,
+    ROUNDING,
+    TOLERANCE,
+    Constraints,
+    Evidence,
+    norm_demanded,
+)
+from relubias.references.constrained import best_multipliers, listed_samples
+from relubias.references.lifting import Lifted, pre_activations, state_of
+from relubias.references.pattern import pattern_minimum
+from relubias.references.record import MinimumNorm
+from relubias.references.single import require_fixed_relu
+from relubias.references.violation import least_violation
+from relubias.state import State
+from relubias.status import Optimality
+
+#: The pieces of a sample: the neuron of the sign of its label alone (for y = 0: none), or both.
+UNDECIDED, ALONE, BOTH = 0, 1, 2
+#: Relaxations solved at most, where nothing else is asked for.
+BUDGET = 10_000
+#: Widths of the interval up to this size, relative to the norm, make a solution optimal.
+WIDTH = 1e-8
+#: Labels missed by less than this fraction of the largest one are not missed.
+MISSED = 1e-13
+
+
+class PairTree:
+    """The pieces of all samples of a problem for two neurons of opposite sign.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        Signs (+, −) or (−, +).
+    labels : ndarray, shape (n,)
+        What is to be fitted.
+    kept : ndarray of bool, shape (n,)
+        The samples that have constraints; others are copies of these, or zero.
+    """
+
+    def __init__(self, problem: Problem, network: Network, labels: Array, kept: NDArray[np.bool_]) -> None:
+        self.problem, self.network = problem, network
+        self.labels, self.kept = labels, kept
+        #: The neuron that alone can fit the label, and the other one.
+        self.own = np.where(labels * network.signs[0] >= 0, 0, 1)
+        self.scale = float(np.max(np.abs(labels), initial=0.0)) or 1.0
+        self._tables()
+
+    def _tables(self) -> None:
+        """The two constraints of each sample in each piece: coefficients (3, n, 2, 2), targets and equal (3, n, 2)."""
+        n, size = len(self.labels), np.abs(self.labels)
+        own, other = np.eye(2)[self.own], np.eye(2)[1 - self.own]
+        self.coefficients = np.zeros((3, n, 2, 2))
+        self.targets, self.equal = np.zeros((3, n, 2)), np.zeros((3, n, 2), dtype=bool)
+        self.coefficients[UNDECIDED, :, 0], self.coefficients[UNDECIDED, :, 1] = -own, other - own
+        self.targets[UNDECIDED] = -size[:, None]
+        self.coefficients[ALONE, :, 0], self.coefficients[ALONE, :, 1] = own, other
+        self.coefficients[BOTH, :, 0], self.coefficients[BOTH, :, 1] = own - other, -other
+        self.targets[[ALONE, BOTH], :, 0] = size
+        self.equal[ALONE, :, 0], self.equal[BOTH, :, 0] = self.labels != 0, True
+        self.present = np.repeat(self.kept[None, :], 3, axis=0)
+        self.present[UNDECIDED] &= self.labels != 0
+
+    def pieces(self, sample: int) -> tuple[int, int]:
+        """The pieces of a sample."""
+        return ALONE, BOTH
+
+    def relax(self, choice: Choice, parent: Relaxed | None) -> Relaxed:
+        """Minimise the norm over the decided pieces and the hulls of the others."""
+        rows = np.flatnonzero(self.present[choice, np.arange(len(choice))])
+        program, multipliers, proof, bound = self._solve(choice, rows, parent)
+        n, rounding = len(choice), 0.0
+        if proof.norm > 0:
+            rounding = program.operator(self.problem.operator).square_error(multipliers) / proof.norm**2
+        dual = program.dual(multipliers, n)
+        primal = pre_activations(self.problem, dual)
+        binding = np.zeros((n, 2), dtype=bool)
+        binding[rows] = (multipliers < 0).reshape(-1, 2) | program.constraints.equal.reshape(-1, 2)
+        nearest = np.where((choice == UNDECIDED) & self.kept, self.nearest(primal), choice).astype(np.int8)
+        split = self._most_missed(choice, primal, dual)
+        return Relaxed(choice, bound, rounding, nearest, split, binding)
+
+    def norm(self, choice: Choice, near: Relaxed | None) -> float:
+        """The least norm in the given pieces; infinite where they cannot be met."""
+        _, _, proof = self.decided(choice, near)
+        return proof.norm if proof.kkt.primal <= LARGEST_FLOOR else math.inf
+
+    def decided(self, choice: Choice, near: Relaxed | None = None) -> tuple[Lifted, Array, Evidence]:
+        """Solve with all pieces decided: the constraints, their multipliers and the evidence for them."""
+        program, multipliers, proof, _ = self._solve(choice, np.flatnonzero(self.kept), near)
+        return program, multipliers, proof
+
+    def choice_of(self, pattern: NDArray[np.bool_], nearest: Choice) -> Choice:
+        """The pieces in which the pattern, shape (2, n), fits labels; `nearest` where it fits none."""
+        columns = np.arange(len(self.labels))
+        mine, other = pattern[self.own, columns], pattern[1 - self.own, columns]
+        fits = (self.labels == 0) | mine
+        chosen = np.where(mine & other, BOTH, ALONE)
+        return np.where(self.kept, np.where(fits, chosen, nearest), UNDECIDED).astype(np.int8)
+
+    def pattern(self, choice: Choice) -> NDArray[np.bool_]:
+        """Which neurons are active on which samples in these pieces, shape (2, n)."""
+        active = np.tile(choice == BOTH, (2, 1))
+        active[self.own, np.arange(len(choice))] |= (choice == ALONE) & (self.labels != 0)
+        return active
+
+    def _solve(
+        self, choice: Choice, rows: NDArray[np.intp], near: Relaxed | None
+    ) -> tuple[Lifted, Array, Evidence, float]:
+        """Least norm under the constraints of the samples `rows`, with a bound that holds in any case."""
+        coefficients = self.coefficients[choice, np.arange(len(choice))][rows].reshape(-1, 2)
+        constraints = Constraints(
+            self.targets[choice, np.arange(len(choice))][rows].ravel(),
+            self.equal[choice, np.arange(len(choice))][rows].ravel(),
+        )
+        program = Lifted(coefficients, np.repeat(rows, 2), constraints)
+        operator = program.operator(self.problem.operator)
+        multipliers, proof = best_multipliers(operator, constraints, binding=self._guess(choice, rows, near))
+        bound = proof.lower_bound
+        if constraints.scale > 0 and not np.any(multipliers):
+            error = least_violation(operator, constraints)
+            if error is not None:
+                bound = max(bound, norm_demanded(operator, constraints, error))
+        return program, multipliers, proof, bound
+
+    def _guess(self, choice: Choice, rows: NDArray[np.intp], near: Relaxed | None) -> NDArray[np.bool_] | None:
+        """Which inequalities bind: as in the nearby program; the second row of a newly decided piece if both did."""
+        if near is None:
+            return None
+        guess = near.binding.copy()
+        fresh = (choice != near.choice) & (choice != UNDECIDED)
+        guess[fresh, 1] = guess[fresh].all(axis=1)
+        return np.asarray(guess[rows].ravel())
+
+    def nearest(self, primal: Array) -> NDArray[np.int_]:
+        """The piece nearest to the pre-activations, shape (2, n), in the plane of each sample."""
+        columns, size = np.arange(len(self.labels)), np.abs(self.labels)
+        own, other = primal[self.own, columns], primal[1 - self.own, columns]
+        first = np.where(size > 0, own - size, np.maximum(own, 0.0))
+        along = np.maximum((own - size + other) / 2, 0.0)
+        alone = np.hypot(first, np.maximum(other, 0.0))
+        return np.where(np.hypot(own - size - along, other - along) < alone, BOTH, ALONE)
+
+    def _most_missed(self, choice: Choice, primal: Array, dual: Array) -> int | None:
+        """The undecided sample whose label is missed by the most, beyond rounding; None where there is none."""
+        missed = np.abs(self.network.output(primal) - self.labels)
+        operator = self.problem.operator
+        rounding = ROUNDING * np.sum([operator.image_error(own) for own in dual], axis=0)
+        open_ = (choice == UNDECIDED) & self.kept & (missed > rounding + MISSED * self.scale)
+        return int(np.argmax(np.where(open_, missed, -1.0))) if np.any(open_) else None
+
+
+def pair_minimum(
+    problem: Problem, network: Network, *, state: State | None = None, budget: int = BUDGET
+) -> MinimumNorm:
+    """Find the minimum-norm global minimiser of two neurons of opposite sign.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        Signs (+, −) or (−, +).
+    state : State, optional
+        The pieces of its pattern are tried as a solution: a warm start.
+    budget : int
+        Relaxations to solve at most.
+
+    Returns
+    -------
+    MinimumNorm
+        ``optimal``: every node is closed, and the interval is at most 1e-8 relative, or at the rounding level of
+        K. ``budget``: the least norm is in [lower_bound, norm]; the norm is infinite where no solution was found.
+        ``infeasible``: no weights fit all labels. Where that is due to samples that coincide or are zero, the state
+        has the least norm among the weights of least loss; else it is a compromise within the pieces nearest to the
+        relaxation.
+    """
+    tree = pair_tree(problem, network)
+    labels = tree.labels
+    top = tree.relax(np.zeros(problem.n_samples, dtype=np.int8), None)
+    candidates = [] if state is None else [tree.choice_of(state.pattern, top.nearest)]
+    outcome = search(tree, top, budget=budget, candidates=candidates)
+    if outcome.choice is None:
+        return _unsolved(tree, outcome)
+    program, multipliers, proof = tree.decided(outcome.choice)
+    dual = program.dual(multipliers, problem.n_samples)
+    primal, pattern = pre_activations(problem, dual), tree.pattern(_with_copies(problem, outcome.choice))
+    solution = state_of(problem, network, dual, primal, pattern, labels)
+    missed = np.abs(solution.predictions - problem.labels)
+    rows = tuple(int(i) for i in np.flatnonzero(labels != problem.labels))
+    kkt = replace(proof.kkt, primal=max(proof.kkt.primal, float(missed.max()) / tree.scale)) if rows else proof.kkt
+    status, message = _verdict(problem, outcome, proof, rows)
+    return MinimumNorm(
+        problem=problem,
+        network=network,
+        of="global",
+        status=status,
+        message=message,
+        state=solution,
+        norm=proof.norm,
+        lower_bound=min(outcome.lower_bound, proof.norm),
+        kkt=kkt,
+        infeasible_rows=rows,
+        nodes=outcome.nodes,
+    )
+
+
+def require_global(network: Network) -> None:
+    """Refuse networks whose global minimum-norm solution is not computed here.
+
+    Raises
+    ------
+    ArgumentError
+        Unless it has one neuron or two of opposite sign, with the ReLU and fixed output weights.
+    """
+    if network.n_neurons > 2 or (network.n_neurons == 2 and sum(network.signs) != 0):
+        raise ArgumentError(
+            "the global minimum-norm reference is built for one neuron and for two of opposite sign, and this network "
+            f"has {network}; ask for the shortest weights given a pattern or a partition (of='pattern' or 'partition')."
+        )
+    require_fixed_relu(network)
+
+
+def pair_tree(problem: Problem, network: Network) -> PairTree:
+    """The pieces of a pair for the labels that least squares asks for."""
+    return PairTree(problem, network, *_reachable(problem))
+
+
+def _reachable(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
+    """The labels that least squares asks for, and the samples that are needed to say so, as a mask.
+
+    Samples that coincide have the same prediction, for which Σ (f − y_i)² asks to be their mean; a zero sample is
+    predicted 0.
+    """
+    labels, kept = problem.labels.copy(), problem.operator.diagonal > 0
+    labels[~kept] = 0.0
+    for group in problem.facts.duplicates:
+        members = list(group)
+        if np.ptp(labels[members]) > 0:
+            labels[members] = labels[members].mean()
+        kept[members[1:]] = False
+    return labels, kept
+
+
+def _with_copies(problem: Problem, choice: Choice) -> Choice:
+    """The pieces of all samples: those of copies are those of the sample they coincide with."""
+    full = choice.copy()
+    for group in problem.facts.duplicates:
+        full[list(group)] = choice[group[0]]
+    return full
+
+
+def _verdict(problem: Problem, found: Found, proof: Evidence, rows: tuple[int, ...]) -> tuple[Optimality, str]:
+    width = (found.norm - found.lower_bound) / found.norm if found.norm > 0 else 0.0
+    searched = "without any branching" if found.nodes == 1 else f"after {found.nodes:,} nodes"
+    between = f"is between {found.lower_bound:.10g} and {found.norm:.10g} (relative width {width:.1e})"
+    if rows:
+        return Optimality.INFEASIBLE, (
+            f"no weights fit all labels: {listed_samples(problem, rows)} coincide with samples of other labels or are "
+            f"zero; the least norm of the least-squares compromises {between}, {searched}."
+        )
+    if found.norm == 0.0:
+        return Optimality.OPTIMAL, "the minimum-norm global minimiser is w = 0, exactly."
+    if found.closed and proof.optimal and width <= max(WIDTH, min(found.root.rounding * ROUNDING, LARGEST_FLOOR)):
+        level = ", the rounding level of this nearly singular Gram matrix" if width > WIDTH else ""
+        return Optimality.OPTIMAL, (
+            f"the minimum-norm global minimiser is proven {searched}: its norm is known to {width:.1e}, "
+            f"relative{level}; the optimality conditions within its pattern hold to {proof.kkt.worst:.1e}."
+        )
+    if found.closed:
+        return Optimality.BUDGET, (
+            f"every case is examined, {searched}, but this nearly singular Gram matrix leaves too few digits for a "
+            f"proof: the least norm {between}."
+        )
+    return Optimality.BUDGET, f"the budget was spent {searched}: the least norm {between}."
+
+
+def _unsolved(tree: PairTree, found: Found) -> MinimumNorm:
+    """The record where no solution was found: the compromise within the pieces nearest to the relaxation."""
+    problem = tree.problem
+    pattern = tree.pattern(_with_copies(problem, found.root.nearest))
+    nearest = pattern_minimum(problem, tree.network, pattern, of="global")
+    rank = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
+    compromise = "what is returned is a compromise within one pattern, not the best of all"
+    if not found.closed:
+        status = Optimality.BUDGET
+        message = f"no weights that fit all labels were found within {found.nodes:,} nodes; {rank}; {compromise}."
+    else:
+        status = Optimality.INFEASIBLE
+        short = f" of norm below {found.lower_bound:.2g}" if math.isfinite(found.lower_bound) else ""
+        message = f"no weights{short} fit all labels at once: {rank}; {compromise}."
+    missed = np.abs(nearest.state.predictions - problem.labels)
+    rows = tuple(int(i) for i in np.flatnonzero(missed > TOLERANCE * tree.scale))
+    return replace(
+        nearest,
+        status=status,
+        message=message,
+        norm=nearest.norm if found.closed else math.inf,
+        lower_bound=min(found.lower_bound, nearest.norm) if found.closed else found.lower_bound,
+        kkt=replace(nearest.kkt, primal=float(missed.max()) / tree.scale),
+        infeasible_rows=rows,
+        nodes=found.nodes,
+    )
