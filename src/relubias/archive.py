@@ -68,6 +68,15 @@ def save_record(
     return write_atomically(path, lambda stream: np.savez_compressed(stream, allow_pickle=False, **payload))
 
 
+def kind_of_record(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the record that a file holds; None where there is none or it cannot be read."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as data:
+            return str(json.loads(str(data[_META]))["kind"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error, EOFError):
+        return None
+
+
 def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what :func:`save_record` wrote.
 

@@ -25,7 +25,6 @@ import scipy.special
 from relubias.arguments import is_number, is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
-from relubias.population import Population
 from relubias.problem import Problem
 from relubias.sampling.labels import LabelLaw, Signs, labels_from_dict
 from relubias.sampling.spelling import built, plain
@@ -96,7 +95,7 @@ class Labelled(Instance):
 
     def _labels(self, rng: Rng, count: int) -> Array:
         (generator,) = streams(0 if rng is None and self.labels.kind == "given" else rng, 1)
-        return self.labels.draw(np.empty((0, count)), Population(1.0, 1.0, 1.0), count, generator)[0]
+        return self.labels.draw(np.empty((0, count)), 1.0, count, generator)[0]
 
     def _problem(self, gram: Array, rows: Array | None, labels: Array) -> Problem:
         if rows is None:

@@ -4,9 +4,11 @@
 (halves are rounded up); magnitudes are uniform in [low, high].
 
 **Teachers.** y = f(x) + noise·N(0, 1) with f(x) = Σ_k s_k φ(w_kᵀx), φ linear or the ReLU. The weights are further rows
-t_k of the same draw, brought to unit variance: for independent rows of mean zero E (t_kᵀx)² = ‖λ‖₂² = ‖λ‖₁²/d₂, so
+t_k of the same draw, brought to unit size: with s² = E (t_kᵀx)² over the draw, ‖λ‖₂² for independent rows,
 
-    w_k = amplitude · t_k √d₂/‖λ‖₁        has        E (w_kᵀx)² = amplitude².
+    w_k = amplitude · t_k/s        has        E (w_kᵀx)² = amplitude².
+
+(Of equicorrelated rows it is not a variance: w_kᵀx is then nearly the same for all x.)
 
 A teacher so needs inner products only, in however many dimensions. Labels of test points come without noise: the
 test error is the distance from f itself.
@@ -26,7 +28,6 @@ from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.linalg.validation import as_labels
-from relubias.population import Population
 from relubias.sampling.spelling import built, kind_of, number, pairs, plain, unknown
 
 
@@ -41,7 +42,7 @@ class LabelLaw(Protocol):
         ...
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw labels.
 
@@ -49,7 +50,8 @@ class LabelLaw(Protocol):
         ----------
         products : ndarray, shape (n_teachers, n_samples + n_test)
             t_kᵀx of the further rows with all others, the samples first.
-        population : Population
+        product_scale : float
+            Their root mean square over the distribution.
         n_samples : int
         rng : numpy.random.Generator
 
@@ -101,7 +103,7 @@ class Signs:
             raise ArgumentError(f"magnitudes need 0 < low ≤ high; they are {self.low!r} and {self.high!r}.")
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw labels of samples and of test points alike, with exact counts in each; see :class:`LabelLaw`."""
         return self._labels(n_samples, rng), self._labels(products.shape[1] - n_samples, rng)
@@ -130,7 +132,7 @@ class Teacher:
     noise : float
         Standard deviation of what is added to the labels of samples; test labels have none.
     amplitude : float
-        Root mean square of w_kᵀx.
+        Root mean square of w_kᵀx over the distribution.
 
     Raises
     ------
@@ -162,7 +164,7 @@ class Teacher:
         return len(self.signs)
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw noisy labels of samples and those of test points without noise; see :class:`LabelLaw`.
 
@@ -171,11 +173,11 @@ class Teacher:
         ArgumentError
             If the features have no variance.
         """
-        if not math.isfinite(population.trace):
+        if not math.isfinite(product_scale):
             raise ArgumentError(
                 "a teacher needs features of finite variance, to which its weights are scaled; use signs."
             )
-        primal = (self.amplitude * math.sqrt(population.d2) / population.trace) * products
+        primal = (self.amplitude / product_scale) * products
         outputs = np.array(self.signs, dtype=np.float64) @ _ACTIVATIONS[self.activation](primal)
         noise = self.noise * rng.standard_normal(n_samples)
         return outputs[:n_samples] + noise, outputs[n_samples:]
@@ -198,7 +200,7 @@ class Given:
         object.__setattr__(self, "values", tuple(as_labels(self.values).tolist()))
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Return the labels; see :class:`LabelLaw`.
 

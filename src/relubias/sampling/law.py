@@ -7,9 +7,10 @@ an array of shape (N, d). The same seed need not give the same rows to :meth:`~F
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,12 @@ class FeatureLaw(ABC):
     @property
     @abstractmethod
     def population(self) -> Population:
-        """‖λ‖₁, d₂ and d_∞ of the covariance of a row."""
+        """‖λ‖₁, d₂ and d_∞ of the covariance of a row, and which assumptions of the theorems hold."""
+
+    @property
+    def product_scale(self) -> float:
+        """Root mean square of the inner product of two different rows; of independent ones, ‖λ‖₂ = ‖λ‖₁/√d₂."""
+        return self.population.trace / math.sqrt(self.population.d2)
 
     def gram(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw K = X Xᵀ of `n_rows` rows without X.
@@ -107,8 +113,14 @@ class IndependentComponents(FeatureLaw):
 
     @property
     def population(self) -> Population:
-        """‖λ‖₁, d₂ and d_∞ of the spectrum."""
-        return self.spectrum.population(self.n_features)
+        """‖λ‖₁, d₂ and d_∞ of the spectrum; rows are independent."""
+        known = self.spectrum.population(self.n_features)
+        return replace(known, sub_gaussian=self.sub_gaussian, independent=True)
+
+    @property
+    @abstractmethod
+    def sub_gaussian(self) -> bool:
+        """Whether z has tails like those of a Gaussian."""
 
     @abstractmethod
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:

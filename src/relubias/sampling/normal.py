@@ -25,6 +25,11 @@ class Gaussian(IndependentComponents):
 
     kind: ClassVar[str] = "gaussian"
 
+    @property
+    def sub_gaussian(self) -> bool:
+        """By definition."""
+        return True
+
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Standard normal numbers."""
         return generator.standard_normal(shape)

@@ -91,7 +91,7 @@ class RandomProblem:
         for_features, for_labels = streams(rng, 2)
         rows = self.features.rows(total, for_features) if features else None
         gram = self.features.gram(total, for_features) if rows is None else rows @ rows.T
-        labels, test_labels = self.labels.draw(gram[several:, :several], self.population, n, for_labels)
+        labels, test_labels = self.labels.draw(gram[several:, :several], self.features.product_scale, n, for_labels)
         test = _test_points(gram, test_labels, n, rows) if self.n_test else None
         common: dict[str, Any] = {"source": self._source(rng), "population": self.population, "test": test}
         if rows is None:
