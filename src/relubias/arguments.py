@@ -19,6 +19,8 @@ def is_number(value: object) -> bool:
 
 def is_whole(value: object) -> bool:
     """True for a finite whole number, of whatever type."""
+    if isinstance(value, numbers.Integral):
+        return not isinstance(value, bool)
     if not is_number(value):
         return False
     number: float = value  # type: ignore[assignment]

@@ -65,8 +65,8 @@ class HeldOut:
             )
         if count == 0 or np.any(self.squared_norms < 0):
             raise DataError("there must be at least one test point, and no squared norm may be negative.")
-        shape = None if self.features is None else getattr(self.features, "shape", ())
-        if shape is not None and (len(shape) != 2 or shape[0] != count):
+        shape: Any = (count, 0) if self.features is None else getattr(self.features, "shape", ())
+        if len(shape) != 2 or shape[0] != count:
             raise DataError(f"the features of {count} test points have shape {shape}; give one row a point.")
 
     def __repr__(self) -> str:

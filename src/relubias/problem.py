@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.archive import load_record, nested, part, save_record
-from relubias.errors import DataError
+from relubias.arguments import is_whole
+from relubias.errors import ArgumentError, DataError
 from relubias.facts import Facts, facts_of
 from relubias.held_out import HeldOut
 from relubias.linalg.factor import GramOperator
@@ -39,6 +40,8 @@ from relubias.linalg.validation import (
     frozen,
     names_of,
     not_finite_error,
+    real_array,
+    require_finite,
     require_tractable,
     require_tractable_features,
 )
@@ -376,19 +379,49 @@ class Problem:
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
-        """Rebuild a problem from :meth:`to_parts`."""
+        """Rebuild a problem from :meth:`to_parts`.
+
+        Raises
+        ------
+        DataError
+            If something is missing, or cannot be what it should be.
+        """
         fields = dict(meta["problem"])
-        for key in ("feature_names", "sample_names", "notes"):
-            fields[key] = None if fields[key] is None else tuple(fields[key])
         population, test = fields.pop("population", None), part("test", arrays)  # older files have neither
-        return cls(
-            gram=frozen(arrays["gram"]),
-            labels=frozen(arrays["labels"]),
-            factor=np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None,
-            population=None if population is None else Population.from_dict(population),
-            test=HeldOut.from_arrays(test) if test else None,
-            **fields,
-        )
+        try:
+            gram = as_gram(arrays["gram"])
+            if np.any(np.diagonal(gram) < 0):
+                raise DataError("the saved K has a negative entry on its diagonal; no features X give K = X Xᵀ.")
+            fields["notes"] = tuple(fields["notes"])
+            fields["n_features"] = _count(fields["n_features"])
+            for key, length in (("feature_names", fields["n_features"] or 0), ("sample_names", len(gram))):
+                fields[key] = names_of(fields[key], length, key)
+            return cls(
+                gram=frozen(gram),
+                labels=frozen(as_labels(arrays["labels"], len(gram))),
+                factor=_factor(arrays["factor"], gram) if "factor" in arrays else None,
+                population=None if population is None else Population.from_dict(population),
+                test=HeldOut.from_arrays(test) if test else None,
+                **fields,
+            )
+        except (KeyError, TypeError, ArgumentError) as error:
+            raise DataError(f"the saved problem is damaged or was changed: {error}.") from error
+
+
+def _count(value: Any) -> int | None:
+    """Return a number of features, or raise DataError."""
+    if value is not None and not (is_whole(value) and value >= 1):
+        raise DataError(f"the saved number of features is {value!r:.80}, not a whole number from 1.")
+    return value if value is None else int(value)
+
+
+def _factor(values: NDArray[Any], gram: Array) -> Array:
+    """Return L with K = L Lᵀ, or raise DataError."""
+    factor = np.array(real_array(values, "the factor of K"), dtype=np.float64, order="C")
+    if factor.ndim != 2 or len(factor) != len(gram):
+        raise DataError(f"the factor of K has shape {factor.shape}, for {len(gram)} samples.")
+    require_finite(factor, "the factor of K")
+    return factor
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from relubias.errors import ArgumentError, DataError
 from relubias.sampling import Gaussian, Given, RandomProblem, Signs, Teacher
 from relubias.sampling.features import (
-    LAWS as FEATURE_LAWS,
-)
-from relubias.sampling.features import (
+    FEATURE_LAWS,
     Equicorrelated,
     FeatureLaw,
     LogNormal,
@@ -161,6 +159,11 @@ def test_laws_are_read_from_one_line(text: str, law: Any) -> None:
         ("signs fraction=1.5", "fraction must be a number from 0 to 1; it is 1.5"),
         ("signs fraction=half", "fraction must be a number"),
         ("teacher tanh", "'tanh' is not known"),
+        ("teacher +,- tanh", "'tanh' is not known"),
+        ("teacher + -", "'-' is a second list of signs"),
+        ("teacher single pair", "'pair' is a second list of signs"),
+        ("teacher relu linear", "'linear' is a second activation"),
+        ("teacher relu relu", "'relu' is a second activation"),
         ("teacher noise=-1", "noise must be a finite number ≥ 0"),
         ("teacher amplitude=0", "amplitude must be a finite number > 0"),
     ],
@@ -177,6 +180,8 @@ def test_what_cannot_be_read_is_said(text: str, message: str) -> None:
         ("signs", "labels must be a table"),
         ({"kind": "sign"}, r"labels\.kind 'sign' is not known; did you mean 'signs'"),
         ({"kind": "signs", "hihg": 2.0}, r"labels\.hihg: .* did you mean 'high'"),
+        ({"kind": ["signs"]}, r"labels\.kind \['signs'\] is not known"),
+        ({"kind": "teacher", "activation": ["relu"]}, r"labels: activation \('relu',\) is not known"),
         ({"kind": "given"}, r"labels\.values is missing"),
         ({"kind": "teacher", "signs": [1, 0]}, r"labels: signs of a teacher must be"),
     ],

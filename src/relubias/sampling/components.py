@@ -160,8 +160,9 @@ class LogNormal(IndependentComponents):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # beyond, no sample that anyone can draw shows the variance
-        settle(self, sigma=real(self.sigma, "sigma", "above 0 and at most 10", lambda number: 0.0 < number <= 10.0))
+        # beyond, no sample that anyone can draw shows the variance; below, the law is normal and digits are lost
+        wanted = "from 1e-06 (nearly normal) to 10"
+        settle(self, sigma=real(self.sigma, "sigma", wanted, lambda number: 1e-6 <= number <= 10.0))
 
     @property
     def sub_gaussian(self) -> bool:

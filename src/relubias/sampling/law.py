@@ -21,8 +21,8 @@ from relubias.linalg.gram import Array, gram_of_blocks
 from relubias.linalg.validation import MOST_SAMPLES
 from relubias.population import Population
 from relubias.sampling.records import as_plain, settle, whole
-from relubias.sampling.spectra import Isotropic, Spectrum, spectrum_from_dict
-from relubias.sampling.streaming import assembled, require_holdable, streamed
+from relubias.sampling.spectra import Isotropic, Spectrum
+from relubias.sampling.streaming import assembled, drawn_blocks, require_holdable
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,16 @@ class FeatureLaw(ABC):
         Returns
         -------
         ndarray, shape (n_rows, n_rows), float64
-            Exactly symmetric.
+            Exactly symmetric. The same bits for the same seed and number of BLAS threads.
 
         Raises
         ------
         ArgumentError
-            If `n_rows` or `rng` make no sense, or more numbers would have to be drawn than is sane.
+            If `n_rows` or `rng` make no sense, more numbers would have to be drawn than is sane, or what is drawn is
+            too large for float64.
         """
-        return self._gram(_checked_rows(n_rows), generator_of(rng))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(self._gram(_checked_rows(n_rows), generator_of(rng)))
 
     def rows(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw X itself, shape (`n_rows`, n_features).
@@ -78,11 +80,12 @@ class FeatureLaw(ABC):
         Raises
         ------
         ArgumentError
-            If `n_rows` or `rng` make no sense, or X would not fit in memory.
+            If `n_rows` or `rng` make no sense, X would not fit in memory, or what is drawn is too large for float64.
         """
         n = _checked_rows(n_rows)
         require_holdable(n, self.n_features)
-        return self._rows(n, generator_of(rng))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(self._rows(n, generator_of(rng)))
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values, from which ``features_from_dict`` rebuilds it."""
@@ -102,7 +105,7 @@ class IndependentComponents(FeatureLaw):
     Attributes
     ----------
     spectrum : Spectrum
-        λ; all 1 by default. Its plain values, as in a TOML file, are taken too.
+        λ; all 1 by default.
     """
 
     spectrum: Spectrum = field(default_factory=Isotropic, kw_only=True)
@@ -127,7 +130,7 @@ class IndependentComponents(FeatureLaw):
         """Draw independent z of this shape."""
 
     def _blocks(self, n_rows: int, generator: np.random.Generator) -> Iterator[Array]:
-        return streamed(self.standardised, self.spectrum, self.n_features, n_rows, generator)
+        return drawn_blocks(self.standardised, self.spectrum, self.n_features, n_rows, generator)
 
     def _gram(self, n_rows: int, generator: np.random.Generator) -> Array:
         return gram_of_blocks(self._blocks(n_rows, generator), n_rows)[0]
@@ -137,18 +140,26 @@ class IndependentComponents(FeatureLaw):
 
 
 def checked_spectrum(spectrum: Any, n_features: int) -> Spectrum:
-    """Return the spectrum, made from plain values where it is a dict, if it is one of so many features.
+    """Return the spectrum, if it is one of so many features.
 
     Raises
     ------
     ArgumentError
         If it is not.
     """
-    record = spectrum_from_dict(spectrum) if isinstance(spectrum, dict) else spectrum
-    if not isinstance(record, Spectrum):
+    if not isinstance(spectrum, Spectrum):
         raise ArgumentError(f"spectrum must be a record of relubias.sampling.spectra; it is {spectrum!r:.80}.")
-    record.require(n_features)
-    return record
+    spectrum.require(n_features)
+    return spectrum
+
+
+def _finite(drawn: Array) -> Array:
+    if np.all(np.isfinite(drawn)):
+        return drawn
+    raise ArgumentError(
+        "this draw has numbers, or inner products, that are too large for float64; take lighter tails or smaller "
+        "eigenvalues."
+    )
 
 
 def _checked_rows(n_rows: int) -> int:

@@ -23,7 +23,7 @@ LARGEST_ARRAY = 2 * 10**9
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 
-def streamed(
+def drawn_blocks(
     draw: Draw, spectrum: Spectrum, n_features: int, n_rows: int, generator: np.random.Generator
 ) -> Iterator[Array]:
     """Yield the columns of X in order in blocks of shape (n_rows, width), up to the last λ_j that is not zero.
