@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 X, POINTS = RNG.normal(size=(N, D)), RNG.normal(size=(M, D))
 TARGETS = RNG.normal(size=M)
 TEST = HeldOut(POINTS @ X.T, np.square(POINTS).sum(axis=1), TARGETS)
-POPULATION = Population(60.0, 60.0, 60.0)
+POPULATION = Population(60.0, 60.0, 60.0, sub_gaussian=True, independent=True)
 PROBLEM = Problem.from_features(X, signed_labels(N, RNG), test=TEST, population=POPULATION)
 ONE = Network.single()
 
@@ -106,7 +106,7 @@ def test_an_analysis_shows_the_test_error_of_all_three(tmp_path: Path) -> None:
     errors = analysis.run.state.test_error, analysis.reference.test_error, analysis.linear.test_error
     assert (values["run"]["test_error"], values["reference"]["test_error"], values["linear"]["test_error"]) == errors
     assert values["problem"]["test"] == {"n_points": M, "error_of_zero": pytest.approx(np.mean(TARGETS**2))}
-    assert values["problem"]["population"] == {"trace": 60.0, "d2": 60.0, "dinf": 60.0}
+    assert values["problem"]["population"] == POPULATION.as_dict()
     section = as_text(analysis).partition("Test points\n")[2]
     for error in errors:
         assert f"mean squared error {error:.4g}" in section

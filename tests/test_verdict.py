@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from helpers import no_positive_label, random_problem
 
 import relubias
-from relubias import Analysis, Descent, Network, Problem, Run, Status, analyze, starts
+from relubias import Analysis, Descent, Network, Problem, Run, Status, analyze, sampling, starts
 from relubias.verdict import Parts, verdict
 
 Array = np.ndarray
@@ -168,6 +169,31 @@ def test_a_death_is_told_with_its_step_and_what_stayed_unfit() -> None:
     assert "The neuron died at step 1: since then it has no active sample" in text
     assert "It was needed: 1 positive label stayed unfit." in text
     assert "Try next: standardised features (--preprocess standardise): as they are, few directions dominate" in text
+
+
+def test_standardising_is_advised_only_where_it_can_be_done(tmp_path: Path) -> None:
+    advice = "--preprocess standardise"
+    rng = np.random.default_rng(0)
+    labels = np.where(np.arange(12) == 0, 1.0, -1.0)
+    problem = Problem.from_features(10.0 + rng.normal(size=(12, 30)), labels)
+    analysis = analyze(problem)
+    assert advice in said(analysis)
+    assert Analysis.load(analysis.save(tmp_path / "analysis.npz")).verdict == analysis.verdict
+    without = analyze(Problem.load(problem.save(tmp_path / "problem.npz")))
+    assert advice not in said(without)
+    again = Analysis.load(without.save(tmp_path / "without.npz"))
+    assert again.verdict == without.verdict
+    for features in (False, True):
+        drawn = sampling.subspace(n_samples=12, n_features=60, dimension=3, features=features, rng=0)
+        assert "outside the regime" in said(analyze(drawn))
+        assert advice not in said(analyze(drawn))
+
+
+def test_centring_the_labels_is_not_advised_for_draws() -> None:
+    for labels in ("signs fraction=1", "signs fraction=0"):
+        drawn = sampling.gaussian(n_samples=8, n_features=500, labels=labels, rng=0)
+        assert "--centre-labels" not in said(analyze(drawn))
+        assert "--centre-labels" in said(analyze(dataclasses.replace(drawn, population=None)))
 
 
 def test_a_step_too_large_is_measured_against_the_stable_one() -> None:

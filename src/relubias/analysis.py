@@ -67,6 +67,8 @@ class Analysis:
         Why there is no reference; empty where there is one.
     interrupted : bool
         True where the user stopped the computation; all that had been computed is here.
+    had_features : bool
+        Whether the features were at hand when it was made, so that something could be done to them.
     """
 
     problem: Problem
@@ -79,6 +81,7 @@ class Analysis:
     start_note: str = ""
     reference_note: str = ""
     interrupted: bool = False
+    had_features: bool = True
 
     def __repr__(self) -> str:
         gap = "none" if self.gap is None else self.gap.message
@@ -133,6 +136,7 @@ class Analysis:
             "start_note": self.start_note,
             "reference_note": self.reference_note,
             "interrupted": self.interrupted,
+            "had_features": self.had_features,
         }
         return save_record(path, "analysis", arrays, meta)
 
@@ -147,7 +151,10 @@ class Analysis:
         )
         notes = meta["analysis"]
         return _conclude(
-            run, _References(reference, linear, notes["reference_note"], notes["interrupted"]), notes["start_note"]
+            run,
+            _References(reference, linear, notes["reference_note"], notes["interrupted"]),
+            notes["start_note"],
+            had_features=bool(notes.get("had_features", False)),
         )
 
 
@@ -214,7 +221,7 @@ def analyze(
     run = dynamics.run(problem, network, start, progress=progress)
     found = _find_references(run, of, say)
     say("comparing the two and collecting the facts of the problem")
-    return _conclude(run, found, note)
+    return _conclude(run, found, note, had_features=problem.features is not None)
 
 
 def _require_possible(network: Network, start: State, of: str) -> None:
@@ -286,12 +293,12 @@ def _fits(run: Run) -> bool:
         return False
 
 
-def _conclude(run: Run, found: _References, start_note: str) -> Analysis:
+def _conclude(run: Run, found: _References, start_note: str, *, had_features: bool) -> Analysis:
     reference = found.reference
     known = reference is not None and reference.is_solution
     gap = gap_between(run, reference) if reference is not None and known else None
     regime = regime_of(run.problem)
-    parts = Parts(run, regime, reference, found.linear, gap, start_note, found.note)
+    parts = Parts(run, regime, reference, found.linear, gap, start_note, found.note, had_features)
     return Analysis(
         problem=run.problem,
         run=run,
@@ -303,6 +310,7 @@ def _conclude(run: Run, found: _References, start_note: str) -> Analysis:
         start_note=start_note,
         reference_note=found.note,
         interrupted=found.interrupted,
+        had_features=had_features,
     )
 
 
@@ -319,18 +327,18 @@ def _problem_as_dict(problem: Problem) -> dict[str, Any]:
     }
 
 
-def population_as_dict(problem: Problem) -> dict[str, float | None] | None:
+def population_as_dict(problem: Problem) -> dict[str, float | bool | None] | None:
     """What the samples were drawn from; an infinite ‖λ‖₁ is None."""
     if problem.population is None:
         return None
-    return {name: _finite(value) for name, value in problem.population.as_dict().items()}
+    return problem.population.as_dict() | {"trace": _finite(problem.population.trace)}
 
 
 def _test_as_dict(problem: Problem) -> dict[str, Any] | None:
     """How many test points there are, and the error of predicting 0, beside which other errors can be read."""
     if problem.test is None:
         return None
-    return {"n_points": problem.test.n_points, "error_of_zero": _finite(problem.test.error(np.zeros(1)))}
+    return {"n_points": problem.test.n_points, "error_of_zero": _finite(problem.test.error_of_zero)}
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:

@@ -24,6 +24,13 @@ FORMAT = 1
 _META = "relubias.json"
 
 
+class Held(dict[str, Any]):
+    """What a saved record holds; what it lacks is bad data."""
+
+    def __missing__(self, key: str) -> Any:
+        raise DataError(f"the saved record has no {key!r}; the file is damaged or was changed.")
+
+
 def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> Path:
     """Let `write` fill a temporary file beside `path`, flush it to disk and rename it to `path`.
 
@@ -68,26 +75,38 @@ def save_record(
     return write_atomically(path, lambda stream: np.savez_compressed(stream, allow_pickle=False, **payload))
 
 
+def kind_of_record(path: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the record that a file holds; None where there is none or it cannot be read."""
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as data:
+            return str(json.loads(str(data[_META]))["kind"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error, EOFError):
+        return None
+
+
 def load_record(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what :func:`save_record` wrote.
 
     Raises
     ------
     DataError
-        If there is no such file, or it is not a record of this kind.
+        If there is no such file, or it is not a record of this kind; and later, where something is asked of it that it
+        does not hold.
     """
     source = Path(path)
     try:
         # opened here: numpy forgets to close a file that turns out not to be an archive
         with open(source, "rb") as stream, np.load(stream, allow_pickle=False) as data:
-            arrays = {name: data[name] for name in data.files if name != _META}
+            arrays = Held({name: data[name] for name in data.files if name != _META})
             if _META not in data.files:
                 raise DataError(f"{source} is an .npz file, but not one that relubias saved; it has no record in it.")
-            meta = json.loads(str(data[_META]))
+            meta = json.loads(str(data[_META]), object_hook=Held)
     except (OSError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"cannot read {source} as a saved {kind}: {error}.") from error
+    if not isinstance(meta, Held):
+        raise DataError(f"{source} holds no record of relubias; the file is damaged or was changed.")
     if meta.get("kind") != kind:
         raise DataError(f"{source} holds a {meta.get('kind')}, not a {kind}; load it as what it is.")
     if meta.get("format") != FORMAT:
@@ -105,4 +124,4 @@ def nested(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[A
 def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Take the arrays of one part out again; the inverse of :func:`nested`."""
     prefix = f"{name}/"
-    return {key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)}
+    return Held({key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)})

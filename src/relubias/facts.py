@@ -158,7 +158,8 @@ def estimate_d2(gram: Array, confidence: float = 0.95) -> Estimate | None:
     confidence : float
         Coverage of the interval. It is a jackknife interval: its coverage is approximate, and it presumes
         independent samples of mean zero. Of 20 to 200 Gaussian samples, an interval of 95 % covers d₂ in more than
-        99 % of the draws where all eigenvalues are equal, and in 94 to 98 % for spiked ones and power laws.
+        99 % of the draws where all eigenvalues are equal, in 94 to 98 % for many spikes and power laws, and in 91 to
+        93 % where one spike dominates: 91 to 99 % in all.
 
     Returns
     -------

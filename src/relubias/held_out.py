@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 from relubias.errors import DataError
 from relubias.linalg.gram import Array
+from relubias.linalg.validation import real_array
+
+#: What test points are rebuilt from.
+_ARRAYS = ("cross_gram", "squared_norms", "labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,23 +36,23 @@ class HeldOut:
         ‖x‖² of each point.
     labels : ndarray, shape (n_test,)
         What the model is compared with; of drawn problems with a teacher, its output without noise.
-    features : ndarray, shape (n_test, n_features), or None
-        X_test itself, where it is at hand; it is not saved.
+    features : array or FeatureSource, shape (n_test, n_features), or None
+        X_test itself, treated as the samples were, where it is at hand; it is not saved.
 
     Raises
     ------
     DataError
-        If shapes do not match, an entry is not finite, or a squared norm is negative.
+        If shapes do not match, an entry is not a finite real number, or a squared norm is negative.
     """
 
     cross_gram: Array
     squared_norms: Array
     labels: Array
-    features: Array | None = None
+    features: Any = None
 
     def __post_init__(self) -> None:
-        for name in ("cross_gram", "squared_norms", "labels"):
-            array = np.array(getattr(self, name), dtype=np.float64)
+        for name in _ARRAYS:
+            array = np.array(real_array(getattr(self, name), f"{name} of the test points"), dtype=np.float64)
             if not np.all(np.isfinite(array)):
                 raise DataError(f"{name} of the test points must be finite numbers.")
             array.flags.writeable = False
@@ -61,6 +65,9 @@ class HeldOut:
             )
         if count == 0 or np.any(self.squared_norms < 0):
             raise DataError("there must be at least one test point, and no squared norm may be negative.")
+        shape: Any = (count, 0) if self.features is None else getattr(self.features, "shape", ())
+        if len(shape) != 2 or shape[0] != count:
+            raise DataError(f"the features of {count} test points have shape {shape}; give one row a point.")
 
     def __repr__(self) -> str:
         return f"<HeldOut: {self.n_points:,} test points beside {self.cross_gram.shape[1]:,} samples>"
@@ -95,11 +102,24 @@ class HeldOut:
         """Return the mean squared error of predictions, shape (n_test,), in squared label units."""
         return float(np.mean(np.square(predictions - self.labels)))
 
+    @property
+    def error_of_zero(self) -> float:
+        """Mean squared error of predicting 0, beside which other errors can be read."""
+        return self.error(np.zeros(self.n_points))
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays from which :meth:`from_arrays` rebuilds the points without their features."""
-        return {"cross_gram": self.cross_gram, "squared_norms": self.squared_norms, "labels": self.labels}
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> HeldOut:
-        """Rebuild test points from :meth:`to_arrays`."""
-        return cls(arrays["cross_gram"], arrays["squared_norms"], arrays["labels"])
+        """Rebuild test points from :meth:`to_arrays`.
+
+        Raises
+        ------
+        DataError
+            If an array is missing or cannot be used.
+        """
+        if missing := [name for name in _ARRAYS if name not in arrays]:
+            raise DataError(f"the test points have no {missing[0]}; the file is damaged.")
+        return cls(*(arrays[name] for name in _ARRAYS))

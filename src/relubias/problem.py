@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.archive import load_record, nested, part, save_record
-from relubias.errors import DataError
+from relubias.arguments import as_count
+from relubias.errors import ArgumentError, DataError
 from relubias.facts import Facts, facts_of
 from relubias.held_out import HeldOut
 from relubias.linalg.factor import GramOperator
@@ -34,6 +35,7 @@ from relubias.linalg.lq import lower_factor
 from relubias.linalg.preprocessed import Preprocessed
 from relubias.linalg.sources import ONE_PASS, as_features, is_streamed, streamed
 from relubias.linalg.validation import (
+    as_factor,
     as_gram,
     as_labels,
     frozen,
@@ -376,19 +378,33 @@ class Problem:
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
-        """Rebuild a problem from :meth:`to_parts`."""
+        """Rebuild a problem from :meth:`to_parts`.
+
+        Raises
+        ------
+        DataError
+            If something is missing, or cannot be what it should be.
+        """
         fields = dict(meta["problem"])
-        for key in ("feature_names", "sample_names", "notes"):
-            fields[key] = None if fields[key] is None else tuple(fields[key])
         population, test = fields.pop("population", None), part("test", arrays)  # older files have neither
-        return cls(
-            gram=frozen(arrays["gram"]),
-            labels=frozen(arrays["labels"]),
-            factor=np.ascontiguousarray(arrays["factor"]) if "factor" in arrays else None,
-            population=None if population is None else Population.from_dict(population),
-            test=HeldOut.from_arrays(test) if test else None,
-            **fields,
-        )
+        try:
+            gram = as_gram(arrays["gram"])
+            if np.any(np.diagonal(gram) < 0):
+                raise DataError("the saved K has a negative entry on its diagonal; no features X give K = X Xᵀ.")
+            fields["notes"] = tuple(fields["notes"])
+            fields["n_features"] = as_count(fields["n_features"], "the number of features")
+            for key, length in (("feature_names", fields["n_features"] or 0), ("sample_names", len(gram))):
+                fields[key] = names_of(fields[key], length, key)
+            return cls(
+                gram=frozen(gram),
+                labels=frozen(as_labels(arrays["labels"], len(gram))),
+                factor=frozen(as_factor(arrays["factor"], len(gram))) if "factor" in arrays else None,
+                population=None if population is None else Population.from_dict(population),
+                test=HeldOut.from_arrays(test) if test else None,
+                **fields,
+            )
+        except (KeyError, TypeError, ArgumentError) as error:
+            raise DataError(f"the saved problem is damaged or was changed: {error}.") from error
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import relubias
+from relubias import sampling
 from relubias.cli.main import main
 
 LINE, LABELS = "gaussian n=20 d=1e9 test=8", "teacher +,- noise=0.1"
+LINE_OF_FEW = "gaussian n=4 d=30"
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +40,8 @@ def test_a_drawn_problem_is_that_of_the_same_seed_in_python(capsys: pytest.Captu
     values = answer(capsys, "analyze", "--random", LINE, "--random-labels", LABELS, "--rng", 3)
     report = relubias.analyze(relubias.sampling.draw(LINE, labels=LABELS, rng=3))
     assert values == report.as_dict()
-    assert values["problem"]["population"] == {"trace": 1e9, "d2": 1e9, "dinf": 1e9}
+    dimensions = {"trace": 1e9, "d2": 1e9, "dinf": 1e9}
+    assert values["problem"]["population"] == dimensions | {"sub_gaussian": True, "independent": True}
     assert values["problem"]["test"]["n_points"] == 8
     other = answer(capsys, "analyze", "--random", LINE, "--random-labels", LABELS, "--rng", 4)
     assert other["gap"] != values["gap"]
@@ -70,18 +73,67 @@ def test_a_sample_is_written_read_and_drawn_again(tmp_path: Path, capsys: pytest
 
 
 def test_the_features_are_written_where_they_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = "gaussian n=10 d=60"
+    line = "gaussian n=10 d=60 test=4"
     answer(capsys, "sample", line, "--rng", 1, "--features", "--output", tmp_path / "p.npz")
-    features, problem = np.load(tmp_path / "p.features.npy"), relubias.read(tmp_path / "p.npz")
-    np.testing.assert_allclose(features @ features.T, problem.gram, rtol=1e-12)
-    shortest = relubias.minimum_norm(
-        relubias.Problem.from_features(features, problem.labels), relubias.Network.single()
-    ).state.weights()
-    np.save(tmp_path / "w.npy", shortest)
-    values = answer(capsys, "certify", "--random", line, "--rng", 1, "--weights", tmp_path / "w.npy")
-    assert values["optimal"] is True
+    path = tmp_path / "p.features.npz"
+    explicit, problem = relubias.read(path), relubias.read(tmp_path / "p.npz")
+    np.testing.assert_allclose(explicit.gram, problem.gram, rtol=1e-12)
+    assert explicit.test is not None
+    assert problem.test is not None
+    for name in ("cross_gram", "squared_norms", "labels"):
+        np.testing.assert_allclose(getattr(explicit.test, name), getattr(problem.test, name), rtol=1e-12, atol=1e-12)
+    with_features = answer(capsys, "analyze", path)
+    without = answer(capsys, "analyze", tmp_path / "p.npz")
+    assert with_features["gap"]["relative"] == pytest.approx(without["gap"]["relative"], rel=1e-9)
+    assert with_features["run"]["test_error"] == pytest.approx(without["run"]["test_error"], rel=1e-9)
+    np.save(tmp_path / "w.npy", relubias.minimum_norm(explicit, relubias.Network.single()).state.weights())
+    for where in (["--random", line, "--rng", 1], [path]):
+        assert answer(capsys, "certify", *where, "--weights", tmp_path / "w.npy")["optimal"] is True
     other = answer(capsys, "certify", "--random", line, "--rng", 2, "--weights", tmp_path / "w.npy")
     assert other["optimal"] is False
+
+
+def test_a_sampler_that_was_read_stays_as_the_user_wrote_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec, text = tmp_path / "x.toml", f"# mine\n{sampling.to_toml(sampling.parse(LINE))}"
+    spec.write_text(text)
+    values = answer(capsys, "sample", spec, "--output", tmp_path / "x.npz")
+    assert values["files"] == [str(tmp_path / "x.npz")]
+    assert spec.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("p.toml", b"[project]\nname = 'mine'\n"),
+        ("p.toml", b"\xff\xfe"),
+        ("p.npz", b"mine"),
+        ("p.features.npz", b"mine"),
+    ],
+)
+def test_nothing_of_the_user_is_replaced(
+    name: str, contents: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_bytes(contents)
+    assert f"{name} exists" in refusal(capsys, "sample", LINE_OF_FEW, "--features", "--output", tmp_path / "p.npz")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == contents
+
+
+def test_arrays_of_the_user_are_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("p.npz", "p.features.npz"):
+        np.savez(tmp_path / name, X=np.eye(3), y=np.ones(3))
+        assert f"{name} exists" in refusal(capsys, "sample", LINE_OF_FEW, "--features", "--output", tmp_path / "p.npz")
+        (tmp_path / name).unlink()
+
+
+def test_another_sampler_does_not_take_the_place_of_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["--features", "--output", tmp_path / "p.npz"]
+    answer(capsys, "sample", LINE_OF_FEW, *output)
+    answer(capsys, "sample", LINE_OF_FEW, "--rng", 5, *output)
+    assert "--rng 5" in (tmp_path / "p.toml").read_text()
+    assert "p.toml exists" in refusal(capsys, "sample", "gaussian n=4 d=40", *output)
 
 
 def test_what_was_drawn_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

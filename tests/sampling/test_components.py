@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,5 +82,27 @@ def test_an_odd_number_of_signs_is_drawn() -> None:
 
 def test_the_trace_is_infinite_where_components_have_no_variance() -> None:
     finite = PowerLaw(1.0).population(50)
-    assert StudentT(50, 2.1, spectrum=PowerLaw(1.0)).population == finite
-    assert StudentT(50, 2.0, spectrum=PowerLaw(1.0)).population == Population(math.inf, finite.d2, finite.dinf)
+    tailed = Population(finite.trace, finite.d2, finite.dinf, sub_gaussian=False, independent=True)
+    assert StudentT(50, 2.1, spectrum=PowerLaw(1.0)).population == tailed
+    assert StudentT(50, 2.0, spectrum=PowerLaw(1.0)).population == replace(tailed, trace=math.inf)
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (Rademacher(5), True),
+        (Uniform(5), True),
+        (TruncatedNormal(5, 3.0), True),
+        (SparseSigns(5, 1.0), True),
+        (SparseSigns(5, 0.1), True),
+        (SparseSigns(5, 0.05), False),
+        (StudentT(5, 30.0), False),
+        (LogNormal(5, 0.1), False),
+    ],
+)
+def test_tails_are_told_by_the_norm_of_the_components(law: IndependentComponents, expected: bool) -> None:
+    """E exp(z²/t²) ≤ 2 at t² = 16/3, twice that of a Gaussian; with heavy tails the mean has no limit at any t."""
+    assert law.population.sub_gaussian is expected
+    if not isinstance(law, StudentT | LogNormal):
+        mean = np.mean(np.exp(3.0 / 16.0 * np.square(components(law))))
+        assert bool(mean <= 2.0) is expected

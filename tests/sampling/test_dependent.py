@@ -20,6 +20,20 @@ def test_rows_have_the_correlation_that_was_asked_for_and_their_own_covariance(r
     assert_close(np.mean([X @ X.T for X in (law.rows(4, rng) for _ in range(2000))], axis=0), expected, 0.03)
 
 
+def test_inner_products_of_rows_have_the_size_that_the_law_says() -> None:
+    """E (x_iᵀx_j)² = (1 + ρ²)‖λ‖₂² + ρ²‖λ‖₁²; that of independent rows is off by far."""
+    law = Equicorrelated(50, 0.4, spectrum=PowerLaw(0.5))
+    rng = np.random.default_rng(0)
+    size = np.sqrt(np.mean([law.gram(2, rng)[0, 1] ** 2 for _ in range(4000)]))
+    assert size == pytest.approx(law.product_scale, rel=0.03)
+    assert size > 2 * Gaussian(50, spectrum=PowerLaw(0.5)).product_scale
+
+
+def test_rows_are_said_to_be_independent_where_they_are() -> None:
+    assert [Equicorrelated(9, rho).population.independent for rho in (0.0, 1e-9, 0.5)] == [True, False, False]
+    assert Subspace(9, 2).population.independent
+
+
 def test_without_correlation_they_are_gaussian_rows_and_with_all_of_it_one_row() -> None:
     assert_close(Equicorrelated(30, 0.0).gram(5, 1), Gaussian(30).gram(5, 1), 1e-14)
     one = Equicorrelated(30, 1.0)

@@ -15,7 +15,7 @@ from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.population import Population
 from relubias.sampling.features import (
-    LAWS,
+    FEATURE_LAWS,
     Equicorrelated,
     FeatureLaw,
     Gaussian,
@@ -28,7 +28,7 @@ from relubias.sampling.features import (
     Uniform,
     features_from_dict,
 )
-from relubias.sampling.spectra import Blocks, Geometric, Given, Isotropic, PowerLaw, Spectrum, Spiked
+from relubias.sampling.spectra import Blocks, Eigenvalues, Geometric, Isotropic, PowerLaw, Spectrum, Spiked
 
 SPECTRA: tuple[Spectrum, ...] = (
     Isotropic(3.0),
@@ -36,7 +36,7 @@ SPECTRA: tuple[Spectrum, ...] = (
     Geometric(0.9),
     Spiked(2, 9.0),
     Blocks(((2.0, 12), (1.0, 14), (0.5, 4))),
-    Given(tuple(np.linspace(0.0, 2.0, 30))),
+    Eigenvalues(tuple(np.linspace(0.0, 2.0, 30))),
 )
 
 #: Laws whose rows are independent; all have 30 features, and fourth moments.
@@ -142,7 +142,7 @@ def test_a_law_comes_back_from_its_plain_values(law: FeatureLaw) -> None:
 
 
 def test_every_kind_is_held_here() -> None:
-    assert {law.kind for law in EVERY} == set(LAWS)
+    assert {law.kind for law in EVERY} == set(FEATURE_LAWS)
 
 
 def test_a_law_is_read_from_toml() -> None:
@@ -177,21 +177,28 @@ def test_the_number_of_features_costs_nothing_where_eigenvalues_are_equal() -> N
         (lambda: Gaussian(10**16), "n_features must be a whole number from 1 to"),
         (lambda: Gaussian(2.5), "n_features must be a whole number"),  # type: ignore[arg-type]
         (lambda: Gaussian(5, spectrum="flat"), "spectrum must be a record of relubias.sampling.spectra"),  # type: ignore[arg-type]
-        (lambda: Gaussian(5, spectrum=Given((1.0, 2.0))), "2 eigenvalues for 5 features"),
+        (lambda: Gaussian(5, spectrum=Eigenvalues((1.0, 2.0))), "2 eigenvalues for 5 features"),
         (lambda: Rademacher(5, spectrum=Spiked(6, 2.0)), "6 spikes need as many features"),
         (lambda: SparseSigns(5, 0.0), "density must be above 0 and at most 1; it is 0.0"),
         (lambda: SparseSigns(5, 1.1), "density must be above 0 and at most 1"),
         (lambda: TruncatedNormal(5, 0.0), "bound must be from 0.01"),
         (lambda: StudentT(5, 0.0), "degrees must be a positive finite number"),
-        (lambda: LogNormal(5, 11.0), "sigma must be above 0 and at most 10"),
+        (lambda: LogNormal(5, 11.0), "sigma must be from 1e-06 .* to 10"),
         (lambda: Equicorrelated(5, -0.1), "correlation must be from 0 to 1; it is -0.1"),
         (lambda: Subspace(5, 6), "the dimension of the subspace must be a whole number from 1 to 5; it is 6"),
         (lambda: Gaussian(5).gram(0, 0), "the number of rows must be a whole number from 1 to 20,000; it is 0"),
         (lambda: Gaussian(5).rows(10**6, 0), "the number of rows must be a whole number"),
         (lambda: Gaussian(5).gram(3, -1), "rng must be a non-negative int or a numpy Generator"),
-        (lambda: features_from_dict({"kind": "cauchy"}), "no features of kind 'cauchy'; the kinds are gaussian"),
-        (lambda: features_from_dict({"kind": "gaussian"}), "features of kind 'gaussian' need 'n_features'"),
-        (lambda: features_from_dict({"kind": "uniform", "n_features": 4, "low": 0}), "have no 'low'; they have"),
+        (lambda: LogNormal(5, 1e-200), "sigma must be from 1e-06"),
+        (lambda: StudentT(5, 0.001).gram(3, 0), "too large for float64; take lighter tails"),
+        (lambda: StudentT(5, 0.001).rows(3, 0), "too large for float64; take lighter tails"),
+        (lambda: features_from_dict({"kind": ["gaussian"]}), r"features\.kind \['gaussian'\] is not known"),
+        (lambda: features_from_dict({"kind": "cauchy"}), r"features\.kind 'cauchy' is not known; known are gaussian"),
+        (lambda: features_from_dict({"kind": "gaussian"}), r"features\.n_features is missing"),
+        (
+            lambda: features_from_dict({"kind": "uniform", "n_features": 4, "low": 0}),
+            r"features\.low: the field 'low' is not known",
+        ),
     ],
 )
 def test_what_is_no_law_is_refused(make: Callable[[], Any], message: str) -> None:

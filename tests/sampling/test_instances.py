@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -94,13 +95,25 @@ def test_right_angles_are_exact() -> None:
     [
         (lambda: sampling.orthogonal(n_samples=0, rng=0), "n_samples must be a whole number from 1"),
         (lambda: sampling.orthogonal(n_samples=2, squared_norms=(1.0,), rng=0), "1 squared_norms are given for 2"),
-        (lambda: sampling.orthogonal(n_samples=2, squared_norms=-1.0, rng=0), "squared_norms must be positive"),
+        (
+            lambda: sampling.orthogonal(n_samples=2, squared_norms=-1.0, rng=0),
+            "squared_norms must be a positive finite number",
+        ),
         (lambda: sampling.orthogonal(n_samples=2), "a draw needs rng"),
         (lambda: sampling.orthogonal(n_samples=2, labels="teacher", rng=0), "no teachers among them"),
-        (lambda: sampling.duplicates(n_samples=3, copies=3, rng=0), "copies must be from 1 to 2"),
-        (lambda: sampling.vardi_shamir(gamma=0), "gamma must be positive"),
+        (lambda: sampling.orthogonal(n_samples=10**9, rng=0), "1,000,000,000 rows, whose inner products would take"),
+        (lambda: sampling.coherent(n_samples=10**6, cosine=0.1, rng=0), "at most 20,000 are drawn"),
+        (lambda: sampling.duplicates(n_samples=10**6, rng=0), "at most 20,000 are drawn"),
+        (lambda: sampling.duplicates(n_samples=1, rng=0), "duplicates need n_samples of at least 2"),
+        (lambda: sampling.orthogonal(n_samples=2, squared_norms=1e-320, rng=0), "squared_norms must be a positive"),
+        (lambda: sampling.vardi_shamir(gamma=1e200), "gamma must be a positive finite number from 1e-75 to"),
+        (lambda: sampling.vardi_shamir(gamma=10**400), "gamma must be a positive finite number"),
+        (lambda: sampling.vardi_shamir(gamma="1"), "gamma must be a positive finite number"),  # type: ignore[arg-type]
+        (lambda: sampling.coherent(n_samples=3, cosine=10**400, rng=0), "cosine of 3 rows must be from"),
+        (lambda: sampling.duplicates(n_samples=3, copies=3, rng=0), "copies must be a whole number from 1 to 2"),
+        (lambda: sampling.vardi_shamir(gamma=0), "gamma must be a positive finite number"),
         (lambda: sampling.two_samples(angle=float("inf")), "angle must be a finite number"),
-        (lambda: sampling.two_samples(angle=1, norms=(1.0, 0.0)), "norms must be positive"),
+        (lambda: sampling.two_samples(angle=1, norms=(1.0, 0.0)), "norms must be a positive finite number"),
         (lambda: sampling.two_samples(angle=1, labels=(1.0,)), "labels of two samples must be two"),  # type: ignore[arg-type]
     ],
 )
@@ -111,3 +124,16 @@ def test_instances_that_do_not_exist_are_refused(make: Any, message: str) -> Non
 
 def test_given_labels_need_no_random_numbers() -> None:
     assert sampling.orthogonal(n_samples=2, labels=[1.0, -3.0]).labels.tolist() == [1.0, -3.0]
+
+
+def test_what_is_drawn_names_its_labels_and_its_seed() -> None:
+    assert sampling.orthogonal(n_samples=3, rng=7).source == "exactly orthogonal rows, labels by signs, seed 7"
+    assert sampling.duplicates(n_samples=3, rng=8).source.endswith("labels by signs, seed 8")
+    assert sampling.coherent(n_samples=2, cosine=0.5, labels=[1.0, 2.0], rng=7).source.endswith("labels by given")
+
+
+def test_huge_and_exact_numbers_are_numbers() -> None:
+    """As a whole number of any size, or as a fraction, they are not what NumPy computes with."""
+    assert sampling.draw("two-samples angle=1e20", rng=0).n_samples == 2
+    assert sampling.VardiShamir(Fraction(1, 2)) == sampling.VardiShamir(0.5)  # type: ignore[arg-type]
+    assert sampling.VardiShamir(Fraction(1, 2)).draw().gram[2, 2] == 0.5  # type: ignore[arg-type]

@@ -11,11 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relubias.errors import ArgumentError, DataError
-from relubias.population import Population
 from relubias.sampling import Gaussian, Given, RandomProblem, Signs, Teacher
+from relubias.sampling.features import (
+    FEATURE_LAWS,
+    Equicorrelated,
+    FeatureLaw,
+    LogNormal,
+    Rademacher,
+    SparseSigns,
+    StudentT,
+    Subspace,
+    TruncatedNormal,
+    Uniform,
+)
 from relubias.sampling.labels import as_label_law, labels_from_dict, parse_labels
+from relubias.sampling.spectra import PowerLaw, Spiked
 
-UNIT = Population(1.0, 1.0, 1.0)
+UNIT = 1.0
 LAWS = [Signs(), Signs(0.5, 2.0, 0.3, 0.1), Teacher(), Teacher((1, -1, 1), "linear", 0.1, 2.0), Given((1.0, -2.0))]
 
 
@@ -59,27 +71,48 @@ def test_sizes_are_uniform() -> None:
     ],
 )
 def test_a_teacher_is_a_network_whose_weights_are_rows_of_the_draw(law: Teacher, f: Any) -> None:
-    """Against the definition with weights, w_k = amplitude t_k √d₂/‖λ‖₁, from explicit rows."""
+    """Against the definition with weights, w_k = amplitude t_k/‖λ‖₂, from explicit rows."""
     values = np.linspace(0.1, 3.0, 50)
-    population = Population(values.sum(), values.sum() ** 2 / (values**2).sum(), values.sum() / values.max())
+    scale = math.sqrt(np.square(values).sum())
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(30, 50)) * np.sqrt(values)
     teachers = rng.normal(size=(law.n_teachers, 50)) * np.sqrt(values)
-    labels, test_labels = law.draw(teachers @ rows.T, population, 20, np.random.default_rng(1))
-    weights = teachers * math.sqrt(population.d2) / population.trace
+    labels, test_labels = law.draw(teachers @ rows.T, scale, 20, np.random.default_rng(1))
+    weights = teachers / scale
     expected = f(weights @ rows.T)
     np.testing.assert_allclose(np.concatenate([labels, test_labels]), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("spectrum", ["isotropic", "power-law:0.5", "spiked:3:20"])
-def test_pre_activations_of_teachers_have_unit_variance(spectrum: str) -> None:
-    from relubias.sampling.spec import as_spectrum
+EVERY_LAW: tuple[FeatureLaw, ...] = (
+    Gaussian(200),
+    Gaussian(200, spectrum=PowerLaw(0.5)),
+    Gaussian(200, spectrum=Spiked(3, 20.0)),
+    Rademacher(200, spectrum=PowerLaw(0.5)),
+    Uniform(200),
+    SparseSigns(200, 0.2),
+    TruncatedNormal(200, 1.5),
+    StudentT(200, 9.0),
+    LogNormal(200, 0.5),
+    Subspace(200, 30),
+    Equicorrelated(200, 0.0),
+    Equicorrelated(200, 0.3),
+    Equicorrelated(200, 0.7, spectrum=PowerLaw(0.5)),
+    Equicorrelated(200, 1.0),
+)
 
-    law = RandomProblem(400, Gaussian(2000, spectrum=as_spectrum(spectrum)), Teacher(activation="linear"))
-    squares = [float(np.mean(law.draw(rng=seed).labels ** 2)) for seed in range(40)]
+
+@pytest.mark.parametrize("features", EVERY_LAW, ids=repr)
+def test_pre_activations_of_teachers_have_unit_size(features: FeatureLaw) -> None:
+    """E (w_kᵀx)² = 1 over the draw, for every law; five standard errors."""
+    law = RandomProblem(5, features, Teacher(activation="linear"))
+    squares = [float(np.mean(law.draw(rng=seed).labels ** 2)) for seed in range(400)]
     error = np.std(squares) / math.sqrt(len(squares))
-    assert abs(np.mean(squares) - 1.0) < 4 * error + 0.02
-    assert error < 0.15
+    assert abs(np.mean(squares) - 1.0) < 5 * error
+    assert error < 0.12, "too few draws to tell"
+
+
+def test_every_law_is_held_here() -> None:
+    assert {law.kind for law in EVERY_LAW} == set(FEATURE_LAWS)
 
 
 def test_noise_is_on_the_labels_of_samples_only() -> None:
@@ -126,6 +159,11 @@ def test_laws_are_read_from_one_line(text: str, law: Any) -> None:
         ("signs fraction=1.5", "fraction must be a number from 0 to 1; it is 1.5"),
         ("signs fraction=half", "fraction must be a number"),
         ("teacher tanh", "'tanh' is not known"),
+        ("teacher +,- tanh", "'tanh' is not known"),
+        ("teacher + -", "'-' is a second list of signs"),
+        ("teacher single pair", "'pair' is a second list of signs"),
+        ("teacher relu linear", "'linear' is a second activation"),
+        ("teacher relu relu", "'relu' is a second activation"),
         ("teacher noise=-1", "noise must be a finite number ≥ 0"),
         ("teacher amplitude=0", "amplitude must be a finite number > 0"),
     ],
@@ -142,6 +180,8 @@ def test_what_cannot_be_read_is_said(text: str, message: str) -> None:
         ("signs", "labels must be a table"),
         ({"kind": "sign"}, r"labels\.kind 'sign' is not known; did you mean 'signs'"),
         ({"kind": "signs", "hihg": 2.0}, r"labels\.hihg: .* did you mean 'high'"),
+        ({"kind": ["signs"]}, r"labels\.kind \['signs'\] is not known"),
+        ({"kind": "teacher", "activation": ["relu"]}, r"labels: activation \('relu',\) is not known"),
         ({"kind": "given"}, r"labels\.values is missing"),
         ({"kind": "teacher", "signs": [1, 0]}, r"labels: signs of a teacher must be"),
     ],

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from helpers import assert_close
 
-from relubias import Network, Problem, analyze, sampling, starts
+from relubias import Network, Problem, analyze, sampling
 from relubias.errors import ArgumentError
-from relubias.sampling import Gaussian, RandomProblem, Signs, Teacher
+from relubias.sampling import Gaussian, RandomProblem, Signs, StudentT, Teacher
 from relubias.sampling.streams import streams
 
 ONE = Network.single()
@@ -102,7 +102,7 @@ def test_learning_a_linear_teacher_helps_where_samples_outnumber_features() -> N
     assert far.test is not None
     unlearned = analyze(far).linear
     assert unlearned is not None
-    assert unlearned.test_error == pytest.approx(far.test.error(np.zeros(1)), rel=1e-3)
+    assert unlearned.test_error == pytest.approx(far.test.error_of_zero, rel=1e-3)
 
 
 def test_the_problem_knows_what_it_was_drawn_from() -> None:
@@ -125,11 +125,27 @@ def test_dimension_costs_nothing() -> None:
     assert seconds(10**12) < 3.0 * seconds(10**4)  # a draw of X would cost 1e8 times as much
 
 
-def test_gaussian_starts_can_be_drawn_with_the_same_seed() -> None:
-    problem = sampling.gaussian(n_samples=200, n_features=10**6, rng=4)
-    start = starts.gaussian(problem, ONE, rng=4)
-    correlation = np.asarray(np.corrcoef(start.primal[0, 1:], problem.gram[0, 1:]))[0, 1]
-    assert abs(correlation) < 4 / np.sqrt(200)
+def test_streams_of_a_seed_are_not_those_that_anybody_else_takes_from_it() -> None:
+    """Neither the seed's own generator, which a Gaussian start takes, nor children that it spawns."""
+    own = [stream.random() for stream in streams(4, 2)]
+    others = [np.random.default_rng(4), *np.random.default_rng(4).spawn(50), *streams(5, 2)]
+    assert len({*own, *(other.random() for other in others)}) == 2 + len(others)
+    assert own == [stream.random() for stream in streams(np.int64(4), 2)]
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_draws_that_overflow_are_refused_in_the_words_of_draws(features: bool) -> None:
+    law = RandomProblem(4, StudentT(50, 0.0125))
+    assert 1e155 < np.abs(law.features.rows(4, streams(0, 2)[0])).max() < np.inf, "the rows themselves are numbers"
+    with pytest.raises(ArgumentError, match="this draw has numbers, or inner products, that are too large"):
+        law.draw(rng=0, features=features)
+
+
+def test_random_labels_of_test_points_are_said_to_teach_nothing() -> None:
+    by_signs = sampling.gaussian(n_samples=9, n_features=90, n_test=4, rng=0)
+    assert any("nothing can be learned of them" in note for note in by_signs.notes)
+    assert sampling.gaussian(n_samples=9, n_features=90, n_test=4, labels="teacher", rng=0).notes == ()
+    assert sampling.gaussian(n_samples=9, n_features=90, rng=0).notes == ()
 
 
 @pytest.mark.parametrize(

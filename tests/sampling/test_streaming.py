@@ -11,8 +11,8 @@ from helpers import assert_close
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array, block_width, gram_of_blocks
 from relubias.sampling.features import Gaussian, Rademacher
-from relubias.sampling.spectra import Geometric, Given, PowerLaw
-from relubias.sampling.streaming import LARGEST_ARRAY, LONGEST_STREAM, assembled, require_holdable, streamed
+from relubias.sampling.spectra import Eigenvalues, Geometric, PowerLaw
+from relubias.sampling.streaming import LARGEST_ARRAY, LONGEST_STREAM, assembled, drawn_blocks, require_holdable
 
 N, D = 300, 2500  # three blocks of 873 columns, the last one short
 
@@ -23,7 +23,7 @@ def normal(generator: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 def test_columns_are_root_eigenvalues_times_consecutive_numbers() -> None:
     eigenvalues = np.random.default_rng(1).uniform(size=D)
-    blocks = list(streamed(normal, Given(tuple(eigenvalues)), D, N, np.random.default_rng(0)))
+    blocks = list(drawn_blocks(normal, Eigenvalues(tuple(eigenvalues)), D, N, np.random.default_rng(0)))
     assert [block.shape[1] for block in blocks] == [block_width(N), block_width(N), D - 2 * block_width(N)]
     expected = np.sqrt(eigenvalues) * np.random.default_rng(0).standard_normal((D, N)).T
     features = assembled(iter(blocks), N, D)

@@ -11,6 +11,7 @@ from helpers import nearly_equal_rows, random_problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relubias import sampling
 from relubias.population import Population
 from relubias.problem import Problem
 from relubias.theory.regime import ALIKE, INSIDE, OUTSIDE, Membership, Regime, regime
@@ -157,7 +158,7 @@ def drawn_from(n: int, population: Population, features: np.ndarray) -> Regime:
     ],
 )
 def test_known_dimensions_decide_without_an_estimate(d2: float, dinf: float, expected: Membership) -> None:
-    found = drawn_from(20, Population(20_000.0, d2, dinf), gaussian(20, 20_000))
+    found = drawn_from(20, Population(20_000.0, d2, dinf, sub_gaussian=True, independent=True), gaussian(20, 20_000))
     assert found.verdict is expected
     assert found.ratio == (20 / d2, 20 / d2, 20 / d2, 1.0)
     assert found.leading == 20 / dinf
@@ -175,6 +176,44 @@ def test_rows_that_are_not_independent_are_not_believed_to_be_inside() -> None:
     found = drawn_from(20, Population(20_000.0, 20_000.0, 20_000.0), rows)
     assert found.verdict is Membership.UNDECIDED
     assert "K shows a far smaller d₂" in found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("sub_gaussian", "independent", "message"),
+    [
+        (False, True, "heavier tails than the sub-Gaussian ones"),
+        (True, False, "its rows depend on each other"),
+        (False, False, "its rows depend on each other, .* and its components have heavier tails"),
+        (None, True, "it is not said whether"),
+        (True, None, "it is not said whether"),
+    ],
+)
+def test_a_distribution_that_the_theorems_do_not_assume_is_not_inside(
+    sub_gaussian: bool | None, independent: bool | None, message: str
+) -> None:
+    dimensions = (20_000.0, 20_000.0, 20_000.0)
+    found = drawn_from(20, Population(*dimensions, sub_gaussian, independent), gaussian(20, 20_000))
+    assert found.verdict is Membership.UNDECIDED
+    assert re.search(message, found.reasons[0])
+    assert drawn_from(20, Population(*dimensions, True, True), gaussian(20, 20_000)).verdict is Membership.INSIDE
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("gaussian", Membership.INSIDE),
+        ("rademacher", Membership.INSIDE),
+        ("sparse-signs density=0.1", Membership.INSIDE),
+        ("sparse-signs density=0.002", Membership.UNDECIDED),
+        ("student-t degrees=5", Membership.UNDECIDED),
+        ("log-normal sigma=0.5", Membership.UNDECIDED),
+        ("equicorrelated correlation=0.01", Membership.UNDECIDED),
+    ],
+)
+def test_draws_are_inside_only_where_the_theorems_are_about_their_law(line: str, expected: Membership) -> None:
+    kind, *rest = line.split()
+    problem = sampling.draw(" ".join([kind, "n=20 d=20000", *rest]), rng=0)
+    assert regime(problem).verdict is expected
 
 
 def test_features_without_variance_are_outside() -> None:

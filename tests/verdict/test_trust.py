@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from helpers import ill_conditioned, random_problem
 
-from relubias import Analysis, Descent, Problem, analyze
+from relubias import Analysis, Descent, Problem, analyze, sampling
 
 
 def said(problem: Problem) -> str:
@@ -26,6 +27,12 @@ def test_a_gram_matrix_alone_is_told_that_features_would_carry_more() -> None:
     assert advice not in said(problem)
     enough = ill_conditioned()
     assert advice not in said(Problem.from_gram(enough.gram, enough.labels)), "features would not be used there"
+
+
+def test_a_stated_distribution_is_not_taken_for_granted() -> None:
+    drawn = sampling.gaussian(n_samples=10, n_features=10**6, rng=0)
+    assert "in the regime of the paper's theorems, if the distribution is the one that is stated" in said(drawn)
+    assert "in the regime of the paper's theorems, as far as d₂ tells" in said(replace(drawn, population=None))
 
 
 def test_what_is_said_of_digits_comes_back_from_disk(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
     X              features, shape (n_samples, n_features), any real dtype, kept as it is
     K              or their Gram matrix, shape (n_samples, n_samples)
     y              labels, shape (n_samples,); optional, `target` names another array
+    X_test, y_test points that are not trained on, and their labels; optional, beside X
     feature_names, sample_names, n_features (with K)       optional
 
 A sparse matrix that scipy.sparse.save_npz wrote is read too; it has no labels in it. A problem that was saved is a
@@ -97,6 +98,7 @@ def _table(archive: Any, target: str | None) -> Table:
         feature_names=None if is_gram else _names(archive, "feature_names", matrix.shape[1]),
         sample_names=_names(archive, "sample_names", matrix.shape[0]),
         target_name=label_key,
+        test=None if is_gram or not {"X_test", "y_test"} <= set(keys) else (archive["X_test"], archive["y_test"]),
     )
 
 

@@ -22,7 +22,8 @@ from relubias.files.preprocess import preprocess_features, preprocess_named
 from relubias.files.svmlight import read_svmlight
 from relubias.files.table import Table
 from relubias.files.target import quoted
-from relubias.linalg.gram import Array
+from relubias.held_out import HeldOut
+from relubias.linalg.gram import Array, column_blocks
 from relubias.linalg.preprocessed import Preprocessed, constant_columns
 from relubias.linalg.validation import as_labels
 from relubias.problem import Problem
@@ -64,7 +65,8 @@ def read(
     .svmlight .libsvm .svm   a label and index:value pairs a line; plain or ``.gz``; stays sparse
     .npy                     an array of shape (n_samples, n_features), mapped into memory and not loaded
     .npz                     arrays ``X`` (features) or ``K`` (their Gram matrix), and ``y``; optionally
-                             ``feature_names``, ``sample_names`` and, with ``K``, ``n_features``; or a sparse
+                             ``X_test`` and ``y_test``, points that are not trained on; ``feature_names``,
+                             ``sample_names`` and, with ``K``, ``n_features``; or a sparse
                              matrix written by ``scipy.sparse.save_npz``; or a problem that ``Problem.save`` wrote
     ======================== ==========================================================================
 
@@ -159,7 +161,17 @@ def _problem(table: Table, how: str, source: str, centre_labels: bool) -> Proble
     features = preprocess_features(table.features, how)
     notes = table.notes + _constancy(features, table.feature_names)
     problem = Problem.from_features(features, target, feature_names=table.feature_names, notes=notes, **common)
+    if table.test is not None:
+        problem = replace(problem, test=_test_points(problem, *table.test))
     return replace(problem, notes=notes + _zero_samples(problem)) if how == "unit-rows" else problem
+
+
+def _test_points(problem: Problem, features: Any, labels: Any) -> HeldOut:
+    """Points that are treated as the samples were."""
+    points = problem.prepared(features)
+    squares = sum(np.square(block).sum(axis=1) for block in column_blocks(points))
+    targets = as_labels(labels, points.shape[0]) - problem.label_mean
+    return HeldOut(problem.cross_gram(points), np.asarray(squares), targets, points)
 
 
 def _suffix_of(path: Path, known: Collection[str]) -> str:

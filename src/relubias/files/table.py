@@ -28,6 +28,8 @@ class Table:
     feature_names, sample_names : tuple of str or None
     target_name : str or None
         Name of the column (or row) that holds the labels.
+    test : tuple of array, or None
+        Features and labels of points that are not trained on.
     notes : tuple of str
         What was decided while reading, one sentence each.
     """
@@ -39,4 +41,5 @@ class Table:
     feature_names: tuple[str, ...] | None = None
     sample_names: tuple[str, ...] | None = None
     target_name: str | None = None
+    test: tuple[Any, Any] | None = None
     notes: tuple[str, ...] = ()

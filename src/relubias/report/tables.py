@@ -94,7 +94,7 @@ def _dimensions(problem: Problem) -> Iterator[Row]:
     population, estimate = problem.population, problem.facts.d2_estimate
     if population is None:
         return
-    values = zip(("‖λ‖₁", "d₂", "d_∞"), population.as_dict().values(), strict=True)
+    values = (("‖λ‖₁", population.trace), ("d₂", population.d2), ("d_∞", population.dinf))
     yield "drawn with", ", ".join(f"{name} = {number(value)}" for name, value in values)
     trace = f"tr K/n = {number(float(np.trace(problem.gram)) / problem.n_samples)}"
     if estimate is not None:
@@ -199,7 +199,7 @@ def _test_points(analysis: Analysis) -> Iterator[Row]:
         return
     yield (
         "points",
-        f"{count(test.n_points, 'point')}; predicting 0 has mean squared error {number(test.error(np.zeros(1)))}",
+        f"{count(test.n_points, 'point')}; predicting 0 has mean squared error {number(test.error_of_zero)}",
     )
     errors = {"training": analysis.run.state.test_error}
     for name, reference in (("w*", analysis.reference), ("linear", analysis.linear)):

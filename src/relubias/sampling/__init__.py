@@ -8,15 +8,15 @@ it can be written down, read back and drawn again::
     problem = relubias.sampling.draw("gaussian n=100 d=1e12 spectrum=power-law:1.5", rng=0)
     problem = relubias.sampling.vardi_shamir(gamma=2)
 
-Labels are a law, its text, an array, or None: ±1, half each. The same seed gives the same bits. A draw takes children
-of its seed, so that a Gaussian start with the same seed is independent of the problem.
+Labels are a law, its text, an array, or None: ±1, half each. The same seed gives the same bits, on one number
+of BLAS threads: another number of them adds up in another order. A draw takes children of its seed, so that a Gaussian
+start with the same seed is independent of the problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from relubias.errors import ArgumentError
@@ -46,6 +46,7 @@ from relubias.sampling.labels import Given, LabelLaw, Signs, Teacher, as_label_l
 from relubias.sampling.random_problem import RandomProblem
 from relubias.sampling.spec import Sampler, as_spectrum, from_toml, parse, sampler_from_dict, to_toml
 from relubias.sampling.spectra import Spectrum
+from relubias.sampling.streams import Rng
 
 __all__ = [
     "Coherent",
@@ -95,10 +96,9 @@ __all__ = [
 ]
 
 Labels = LabelLaw | str | ArrayLike | None
-Rng = int | np.random.Generator
 
 
-def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = False, rng: Rng | None = None) -> Problem:
+def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = False, rng: Rng = None) -> Problem:
     """Draw a problem from a sampler or its name.
 
     Parameters
@@ -125,6 +125,8 @@ def draw(sampler: Sampler | str, *, labels: Labels = None, features: bool = Fals
         return parse(sampler, labels).draw(rng=rng, features=features)
     if labels is not None:
         raise ArgumentError("labels are given with a line of text only; a record has a law of its own.")
+    if not isinstance(sampler, RandomProblem | Instance):
+        raise ArgumentError(f"a sampler is a record or one line of text; this is {sampler!r:.80}.")
     return sampler.draw(rng=rng, features=features)
 
 
@@ -338,7 +340,7 @@ def orthogonal(
     squared_norms: float | tuple[float, ...] = 1.0,
     labels: Labels = None,
     features: bool = False,
-    rng: Rng | None = None,
+    rng: Rng = None,
 ) -> Problem:
     """Exactly orthogonal rows of the given ‖x_i‖², one for all samples or one each.
 
@@ -348,7 +350,7 @@ def orthogonal(
 
 
 def coherent(
-    *, n_samples: int, cosine: float, labels: Labels = None, features: bool = False, rng: Rng | None = None
+    *, n_samples: int, cosine: float, labels: Labels = None, features: bool = False, rng: Rng = None
 ) -> Problem:
     """Unit rows, any two of which have this cosine, from −1/(n − 1) to 1.
 
@@ -358,7 +360,7 @@ def coherent(
 
 
 def duplicates(
-    *, n_samples: int, copies: int = 1, conflicting: bool = False, labels: Labels = None, rng: Rng | None = None
+    *, n_samples: int, copies: int = 1, conflicting: bool = False, labels: Labels = None, rng: Rng = None
 ) -> Problem:
     """Orthogonal unit rows, the last `copies` of which repeat the first, with its label or the opposite one.
 

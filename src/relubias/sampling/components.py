@@ -11,12 +11,16 @@ Every z has mean zero and variance 1, but Student's t with ν ≤ 2 degrees of f
     log-normal         (exp(σ g − σ²/2) − 1)/√(exp(σ²) − 1)
 
 The Gram matrix of any of these depends on all the entries of X: they are streamed.
+
+Bounded components are sub-Gaussian, ‖z‖_ψ₂² = inf{t²: E exp(z²/t²) ≤ 2} < ∞, but the theorems hold up to constants that
+grow with it. It is 8/3 for Gaussian components, less for Rademacher, uniform and truncated normal ones, and for sparse
+signs 1/(p log(1 + 1/p)), which grows without bound as p → 0: they count as sub-Gaussian up to twice the Gaussian value.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -27,12 +31,20 @@ from relubias.population import Population
 from relubias.sampling.law import IndependentComponents
 from relubias.sampling.records import real, settle
 
+#: The largest ‖z‖_ψ₂² that counts as sub-Gaussian, twice that of a Gaussian; a convention of ours.
+HEAVIEST = 16.0 / 3.0
+
 
 @dataclass(frozen=True)
 class Rademacher(IndependentComponents):
     """Signs, ±1 with probability ½ each."""
 
     kind: ClassVar[str] = "rademacher"
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Bounded."""
+        return True
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """One random bit a number."""
@@ -46,6 +58,11 @@ class Uniform(IndependentComponents):
     """Uniform on [−√3, √3]."""
 
     kind: ClassVar[str] = "uniform"
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Bounded."""
+        return True
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Uniform numbers, centred."""
@@ -63,6 +80,11 @@ class SparseSigns(IndependentComponents):
         super().__post_init__()
         density = real(self.density, "density", "above 0 and at most 1", lambda number: 0.0 < number <= 1.0)
         settle(self, density=density)
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Unless signs are so rare that they are spikes: from a density of about 0.073 on."""
+        return 1.0 / (self.density * math.log1p(1.0 / self.density)) <= HEAVIEST
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """One uniform number says whether there is a sign, and which."""
@@ -83,6 +105,11 @@ class TruncatedNormal(IndependentComponents):
         # below, rounding eats the variance, and the law is uniform; above, the normal law is truncated nowhere
         wanted = "from 0.01 (nearly uniform) to 8 (nearly normal)"
         settle(self, bound=real(self.bound, "bound", wanted, lambda number: 0.01 <= number <= 8.0))
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Bounded."""
+        return True
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """By the inverse of the distribution function, on the side where it has digits."""
@@ -111,7 +138,12 @@ class StudentT(IndependentComponents):
         d₂ and d_∞ are then those of components cut off at any one size: they do not depend on it.
         """
         known = super().population
-        return known if self.degrees > 2 else Population(math.inf, known.d2, known.dinf)
+        return known if self.degrees > 2 else replace(known, trace=math.inf)
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Tails are heavier than those of any Gaussian."""
+        return False
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Student's t, scaled."""
@@ -128,8 +160,14 @@ class LogNormal(IndependentComponents):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # beyond, no sample that anyone can draw shows the variance
-        settle(self, sigma=real(self.sigma, "sigma", "above 0 and at most 10", lambda number: 0.0 < number <= 10.0))
+        # beyond, no sample that anyone can draw shows the variance; below, the law is normal and digits are lost
+        wanted = "from 1e-06 (nearly normal) to 10"
+        settle(self, sigma=real(self.sigma, "sigma", wanted, lambda number: 1e-6 <= number <= 10.0))
+
+    @property
+    def sub_gaussian(self) -> bool:
+        """Tails are heavier than those of any Gaussian."""
+        return False
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Log-normal numbers, centred and scaled."""

@@ -5,6 +5,9 @@
 
       R^½ = √(1 − ρ) (I − J) + √(1 − ρ + Nρ) J,      J = 11ᵀ/N.
 
+  Two rows share g, so that their inner product is not centred: E x_iᵀx_j = ρ‖λ‖₁, and
+  E (x_iᵀx_j)² = (1 + ρ²)‖λ‖₂² + ρ²‖λ‖₁².
+
 * **Rows on a subspace** of dimension r ≪ d: x = √(d/r) U z with z ~ N(0, I_r) and U of orthonormal columns, so that
   ‖λ‖₁ = d while d₂ = d_∞ = r, however large d is. Since UᵀU = I, K is that of Gaussian features in dimension r.
 """
@@ -12,7 +15,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -42,7 +45,14 @@ class Equicorrelated(FeatureLaw):
     @property
     def population(self) -> Population:
         """Of the spectrum: the covariance of one row does not know of the others."""
-        return self.spectrum.population(self.n_features)
+        known = self.spectrum.population(self.n_features)
+        return replace(known, sub_gaussian=True, independent=self.correlation == 0.0)
+
+    @property
+    def product_scale(self) -> float:
+        """√((1 + ρ²)‖λ‖₂² + ρ²‖λ‖₁²)."""
+        square = self.correlation**2
+        return super().product_scale * math.sqrt(1.0 + square + square * self.population.d2)
 
     def _gram(self, n_rows: int, generator: np.random.Generator) -> Array:
         half = self._correlated(self._independent._gram(n_rows, generator))
@@ -79,7 +89,7 @@ class Subspace(FeatureLaw):
 
     @property
     def population(self) -> Population:
-        """‖λ‖₁ = d, d₂ = d_∞ = r."""
+        """‖λ‖₁ = d, d₂ = d_∞ = r; given the subspace, rows are independent and Gaussian."""
         return self._within.population
 
     @property

@@ -17,7 +17,6 @@ kind                  rows                                                      
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from relubias.sampling.components import LogNormal, Rademacher, SparseSigns, StudentT, TruncatedNormal, Uniform
@@ -25,6 +24,7 @@ from relubias.sampling.dependent import Equicorrelated, Subspace
 from relubias.sampling.law import FeatureLaw
 from relubias.sampling.normal import Gaussian
 from relubias.sampling.records import rebuilt
+from relubias.sampling.spectra import spectrum_from_dict
 
 __all__ = [
     "Equicorrelated",
@@ -53,15 +53,15 @@ _LAWS: tuple[type[FeatureLaw], ...] = (
 )
 
 #: The laws by their kind.
-LAWS: dict[str, type[FeatureLaw]] = {law.kind: law for law in _LAWS}
+FEATURE_LAWS: dict[str, type[FeatureLaw]] = {law.kind: law for law in _LAWS}
 
 
-def features_from_dict(values: Mapping[str, Any]) -> FeatureLaw:
+def features_from_dict(values: Any, where: str = "features") -> FeatureLaw:
     """Rebuild a feature law from its ``as_dict``.
 
     Raises
     ------
     ArgumentError
-        If the kind or a field is unknown, a field is missing, or a value makes no sense.
+        With the key, if the kind or a field is unknown, a field is missing, or a value makes no sense.
     """
-    return rebuilt(LAWS, values, "features")
+    return rebuilt(FEATURE_LAWS, values, where, {"spectrum": spectrum_from_dict})

@@ -15,23 +15,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special
 
-from relubias.arguments import is_number, is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
-from relubias.population import Population
 from relubias.problem import Problem
-from relubias.sampling.labels import LabelLaw, Signs, labels_from_dict
-from relubias.sampling.spelling import built, plain
-from relubias.sampling.streams import streams
+from relubias.sampling.labels import LabelLaw, Signs, checked_labels, labels_from_dict
+from relubias.sampling.records import any_real, as_plain, items, real, rebuilt, require_drawable, settle, size, whole
+from relubias.sampling.streams import Rng, seed_in_words, streams
 
-Rng = int | np.random.Generator | None
+#: Lengths are from 1/_LONGEST to this, so that their squares are numbers.
+_LONGEST = 1e75
 
 
 class Instance:
@@ -53,11 +51,10 @@ class Instance:
 
     def as_dict(self) -> dict[str, Any]:
         """The instance as plain values."""
-        values = plain(self)
-        return values | {"labels": values["labels"].as_dict()} if isinstance(self, Labelled) else values
+        return as_plain(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Any:
+    def from_dict(cls, values: Any) -> Any:
         """Rebuild an instance from :meth:`as_dict`.
 
         Raises
@@ -65,13 +62,8 @@ class Instance:
         ArgumentError
             With the key, where something is unknown, missing or out of range.
         """
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-        }
-        fields.pop("kind", None)
-        if issubclass(cls, Labelled) and "labels" in fields:
-            fields["labels"] = labels_from_dict(fields["labels"])
-        return built(cls, fields, cls.kind)
+        nested = {"labels": labels_from_dict} if issubclass(cls, Labelled) else None
+        return rebuilt({cls.kind: cls}, values, "problem", nested)
 
 
 class Labelled(Instance):
@@ -86,9 +78,8 @@ class Labelled(Instance):
         raise NotImplementedError
 
     def _check(self) -> None:
-        if not (is_whole(self.n_samples) and self.n_samples >= 1):
-            raise ArgumentError(f"n_samples must be a whole number from 1; it is {self.n_samples!r}.")
-        object.__setattr__(self, "n_samples", int(self.n_samples))
+        settle(self, n_samples=whole(self.n_samples, "n_samples"), labels=checked_labels(self.labels))
+        require_drawable(self.n_samples)
         if self.labels.n_teachers:
             raise ArgumentError(
                 f"{self.kind} samples have no teachers among them; give signs, or the labels themselves."
@@ -96,12 +87,14 @@ class Labelled(Instance):
 
     def _labels(self, rng: Rng, count: int) -> Array:
         (generator,) = streams(0 if rng is None and self.labels.kind == "given" else rng, 1)
-        return self.labels.draw(np.empty((0, count)), Population(1.0, 1.0, 1.0), count, generator)[0]
+        return self.labels.draw(np.empty((0, count)), 1.0, count, generator)[0]
 
-    def _problem(self, gram: Array, rows: Array | None, labels: Array) -> Problem:
+    def _problem(self, gram: Array, rows: Array | None, labels: Array, rng: Rng) -> Problem:
+        seed = "" if self.labels.kind == "given" else seed_in_words(rng)
+        source = f"{self.words}, labels by {self.labels.kind}{seed}"
         if rows is None:
-            return Problem.from_gram(gram, labels, n_features=len(gram), source=self.words)
-        return Problem.from_features(rows, labels, source=self.words)
+            return Problem.from_gram(gram, labels, n_features=len(gram), source=source)
+        return Problem.from_features(rows, labels, source=source)
 
 
 @dataclass(frozen=True)
@@ -124,12 +117,13 @@ class Orthogonal(Labelled):
 
     def __post_init__(self) -> None:
         self._check()
-        if isinstance(self.squared_norms, Sequence):
-            object.__setattr__(self, "squared_norms", tuple(self.squared_norms))
-            if len(self._sizes) != self.n_samples:
-                raise ArgumentError(f"{len(self._sizes)} squared_norms are given for {self.n_samples} samples.")
-        for value in self._sizes:
-            _require_positive(value, "squared_norms")
+        several = items(self.squared_norms)
+        if several is None:
+            settle(self, squared_norms=size(self.squared_norms, "squared_norms"))
+            return
+        if len(several) != self.n_samples:
+            raise ArgumentError(f"{len(several)} squared_norms are given for {self.n_samples} samples.")
+        settle(self, squared_norms=tuple(size(value, "each of squared_norms") for value in several))
 
     @property
     def words(self) -> str:
@@ -145,7 +139,7 @@ class Orthogonal(Labelled):
         """Return the problem; see :meth:`Instance.draw`."""
         sizes = np.array(self._sizes, dtype=np.float64)
         rows = np.diag(np.sqrt(sizes)) if features else None
-        return self._problem(np.diag(sizes), rows, self._labels(rng, self.n_samples))
+        return self._problem(np.diag(sizes), rows, self._labels(rng, self.n_samples), rng)
 
 
 @dataclass(frozen=True)
@@ -169,10 +163,9 @@ class Coherent(Labelled):
     def __post_init__(self) -> None:
         self._check()
         least = -1.0 / max(1, self.n_samples - 1)
-        if not (is_number(self.cosine) and least <= self.cosine <= 1.0):
-            raise ArgumentError(
-                f"cosine of {self.n_samples} rows must be from {least:.6g} (−1/(n − 1)) to 1; it is {self.cosine!r}."
-            )
+        wanted = f"from {least:.6g} (−1/(n − 1)) to 1"
+        what = f"cosine of {self.n_samples} rows"
+        settle(self, cosine=real(self.cosine, what, wanted, lambda number: least <= number <= 1.0))
 
     @property
     def words(self) -> str:
@@ -181,14 +174,14 @@ class Coherent(Labelled):
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem; see :meth:`Instance.draw`."""
-        n, rho = self.n_samples, float(self.cosine)
+        n, rho = self.n_samples, self.cosine
         gram = np.full((n, n), rho)
         np.fill_diagonal(gram, 1.0)
         rows = None
         if features:  # the symmetric root of K, which has two eigenvalues
             low, high = math.sqrt(1.0 - rho), math.sqrt(max(0.0, 1.0 + (n - 1) * rho))
             rows = low * np.eye(n) + (high - low) / n
-        return self._problem(gram, rows, self._labels(rng, n))
+        return self._problem(gram, rows, self._labels(rng, n), rng)
 
 
 @dataclass(frozen=True)
@@ -216,11 +209,11 @@ class Duplicates(Labelled):
 
     def __post_init__(self) -> None:
         self._check()
-        if not (is_whole(self.copies) and 1 <= self.copies < self.n_samples):
-            raise ArgumentError(f"copies must be from 1 to {self.n_samples - 1}, one row less; it is {self.copies!r}.")
+        if self.n_samples < 2:
+            raise ArgumentError("duplicates need n_samples of at least 2: a row and its copy.")
+        settle(self, copies=whole(self.copies, "copies", 1, self.n_samples - 1))
         if not isinstance(self.conflicting, bool):
             raise ArgumentError(f"conflicting must be true or false; it is {self.conflicting!r}.")
-        object.__setattr__(self, "copies", int(self.copies))
 
     @property
     def words(self) -> str:
@@ -234,7 +227,7 @@ class Duplicates(Labelled):
         rows = np.vstack([np.eye(distinct), np.tile(np.eye(distinct)[0], (self.copies, 1))])
         labels = self._labels(rng, distinct)
         repeated = np.full(self.copies, -labels[0] if self.conflicting else labels[0])
-        return self._problem(rows @ rows.T, rows, np.concatenate([labels, repeated]))
+        return self._problem(rows @ rows.T, rows, np.concatenate([labels, repeated]), rng)
 
 
 @dataclass(frozen=True)
@@ -252,7 +245,7 @@ class VardiShamir(Instance):
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive(self.gamma, "gamma")
+        settle(self, gamma=size(self.gamma, "gamma", _LONGEST))
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem, with its features; see :meth:`Instance.draw`."""
@@ -295,14 +288,11 @@ class TwoSamples(Instance):
 
     def __post_init__(self) -> None:
         for name in ("labels", "norms"):
-            pair = getattr(self, name)
-            if not isinstance(pair, Sequence) or len(pair) != 2 or not all(_is_finite(value) for value in pair):
-                raise ArgumentError(f"{name} of two samples must be two finite numbers; they are {pair!r}.")
-            object.__setattr__(self, name, (float(pair[0]), float(pair[1])))
-        if not _is_finite(self.angle):
-            raise ArgumentError(f"angle must be a finite number of degrees; it is {self.angle!r}.")
-        for value in self.norms:
-            _require_positive(value, "norms")
+            pair = items(getattr(self, name)) or ()
+            if len(pair) != 2:
+                raise ArgumentError(f"{name} of two samples must be two numbers; they are {getattr(self, name)!r:.80}.")
+            settle(self, **{name: tuple(any_real(value, f"each of {name}") for value in pair)})
+        settle(self, angle=any_real(self.angle, "angle"), norms=tuple(size(v, "norms", _LONGEST) for v in self.norms))
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem, with its features; see :meth:`Instance.draw`."""
@@ -316,12 +306,3 @@ INSTANCES: dict[str, type[Instance]] = {
     instance.kind: instance
     for instance in (Orthogonal, Coherent, Duplicates, VardiShamir, Lemma5Counterexample, TwoSamples)
 }
-
-
-def _is_finite(value: object) -> bool:
-    return is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
-
-
-def _require_positive(value: object, what: str) -> None:
-    if not (_is_finite(value) and value > 0):  # type: ignore[operator]
-        raise ArgumentError(f"{what} must be positive finite numbers; one is {value!r}.")

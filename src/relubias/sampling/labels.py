@@ -4,9 +4,11 @@
 (halves are rounded up); magnitudes are uniform in [low, high].
 
 **Teachers.** y = f(x) + noise·N(0, 1) with f(x) = Σ_k s_k φ(w_kᵀx), φ linear or the ReLU. The weights are further rows
-t_k of the same draw, brought to unit variance: for independent rows of mean zero E (t_kᵀx)² = ‖λ‖₂² = ‖λ‖₁²/d₂, so
+t_k of the same draw, brought to unit size: with s² = E (t_kᵀx)² over the draw, ‖λ‖₂² for independent rows,
 
-    w_k = amplitude · t_k √d₂/‖λ‖₁        has        E (w_kᵀx)² = amplitude².
+    w_k = amplitude · t_k/s        has        E (w_kᵀx)² = amplitude².
+
+(Of equicorrelated rows it is not a variance: w_kᵀx is then nearly the same for all x.)
 
 A teacher so needs inner products only, in however many dimensions. Labels of test points come without noise: the
 test error is the distance from f itself.
@@ -15,21 +17,31 @@ test error is the distance from f itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.linalg.validation import as_labels
-from relubias.population import Population
-from relubias.sampling.spelling import built, kind_of, number, pairs, plain, unknown
+from relubias.sampling.records import (
+    any_real,
+    as_plain,
+    built,
+    items,
+    real,
+    rebuilt,
+    settle,
+    share,
+    unknown,
+)
+from relubias.sampling.spelling import number, pairs
 
 
+@runtime_checkable
 class LabelLaw(Protocol):
     """How labels are made from the pre-activations of teachers."""
 
@@ -41,7 +53,7 @@ class LabelLaw(Protocol):
         ...
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw labels.
 
@@ -49,7 +61,8 @@ class LabelLaw(Protocol):
         ----------
         products : ndarray, shape (n_teachers, n_samples + n_test)
             t_kᵀx of the further rows with all others, the samples first.
-        population : Population
+        product_scale : float
+            Their root mean square over the distribution.
         n_samples : int
         rng : numpy.random.Generator
 
@@ -93,15 +106,13 @@ class Signs:
     zeros: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("fraction", "zeros"):
-            share = getattr(self, name)
-            if not (is_number(share) and 0.0 <= share <= 1.0):
-                raise ArgumentError(f"{name} must be a number from 0 to 1; it is {share!r}.")
-        if not (is_number(self.low) and is_number(self.high) and 0.0 < self.low <= self.high < math.inf):
+        settle(self, fraction=share(self.fraction, "fraction"), zeros=share(self.zeros, "zeros"))
+        settle(self, low=any_real(self.low, "low"), high=any_real(self.high, "high"))
+        if not 0.0 < self.low <= self.high:
             raise ArgumentError(f"magnitudes need 0 < low ≤ high; they are {self.low!r} and {self.high!r}.")
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw labels of samples and of test points alike, with exact counts in each; see :class:`LabelLaw`."""
         return self._labels(n_samples, rng), self._labels(products.shape[1] - n_samples, rng)
@@ -114,7 +125,7 @@ class Signs:
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values."""
-        return plain(self)
+        return as_plain(self)
 
 
 @dataclass(frozen=True)
@@ -130,7 +141,7 @@ class Teacher:
     noise : float
         Standard deviation of what is added to the labels of samples; test labels have none.
     amplitude : float
-        Root mean square of w_kᵀx.
+        Root mean square of w_kᵀx over the distribution.
 
     Raises
     ------
@@ -146,15 +157,17 @@ class Teacher:
     amplitude: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.signs, Sequence) or not self.signs or any(sign not in (1, -1) for sign in self.signs):
-            raise ArgumentError(f"signs of a teacher must be +1 or -1, one a neuron; they are {self.signs!r}.")
-        object.__setattr__(self, "signs", tuple(int(sign) for sign in self.signs))
-        if self.activation not in _ACTIVATIONS:
+        signs = items(self.signs) or ()
+        if not signs or any(isinstance(sign, bool) or sign not in (1, -1) for sign in signs):
+            raise ArgumentError(f"signs of a teacher must be +1 or -1, one a neuron; they are {self.signs!r:.80}.")
+        if not isinstance(self.activation, str) or self.activation not in _ACTIVATIONS:
             raise unknown("activation", self.activation, list(_ACTIVATIONS))
-        for name, positive in (("noise", False), ("amplitude", True)):
-            value = getattr(self, name)
-            if not (is_number(value) and 0.0 <= value < math.inf and (value > 0 or not positive)):
-                raise ArgumentError(f"{name} must be a finite number {'> 0' if positive else '≥ 0'}; it is {value!r}.")
+        settle(
+            self,
+            signs=tuple(int(sign) for sign in signs),
+            noise=real(self.noise, "noise", "a finite number ≥ 0", lambda number: number >= 0.0),
+            amplitude=real(self.amplitude, "amplitude", "a finite number > 0", lambda number: number > 0.0),
+        )
 
     @property
     def n_teachers(self) -> int:
@@ -162,7 +175,7 @@ class Teacher:
         return len(self.signs)
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Draw noisy labels of samples and those of test points without noise; see :class:`LabelLaw`.
 
@@ -171,18 +184,18 @@ class Teacher:
         ArgumentError
             If the features have no variance.
         """
-        if not math.isfinite(population.trace):
+        if not math.isfinite(product_scale):
             raise ArgumentError(
                 "a teacher needs features of finite variance, to which its weights are scaled; use signs."
             )
-        primal = (self.amplitude * math.sqrt(population.d2) / population.trace) * products
+        primal = (self.amplitude / product_scale) * products
         outputs = np.array(self.signs, dtype=np.float64) @ _ACTIVATIONS[self.activation](primal)
         noise = self.noise * rng.standard_normal(n_samples)
         return outputs[:n_samples] + noise, outputs[n_samples:]
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values."""
-        return plain(self)
+        return as_plain(self)
 
 
 @dataclass(frozen=True)
@@ -195,10 +208,10 @@ class Given:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(as_labels(self.values).tolist()))
+        settle(self, values=tuple(as_labels(self.values).tolist()))
 
     def draw(
-        self, products: Array, population: Population, n_samples: int, rng: np.random.Generator
+        self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """Return the labels; see :class:`LabelLaw`.
 
@@ -217,7 +230,7 @@ class Given:
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values."""
-        return plain(self)
+        return as_plain(self)
 
 
 _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -225,7 +238,7 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "linear": lambda primal: primal,
 }
 
-LAWS: dict[str, Any] = {law.kind: law for law in (Signs, Teacher, Given)}
+LABEL_LAWS: dict[str, Any] = {law.kind: law for law in (Signs, Teacher, Given)}
 
 _SIGNS = {"+": 1, "+1": 1, "-": -1, "-1": -1, "−": -1}
 
@@ -242,24 +255,29 @@ def as_label_law(labels: LabelLaw | str | ArrayLike | None) -> LabelLaw:
         return Signs()
     if isinstance(labels, str):
         return parse_labels(labels)
-    if isinstance(labels, Signs | Teacher | Given):
+    if isinstance(labels, LabelLaw):
         return labels
     values: Any = labels
     return Given(tuple(as_labels(values).tolist()))
 
 
-def labels_from_dict(values: Mapping[str, Any], where: str = "labels") -> LabelLaw:
+def labels_from_dict(values: Any, where: str = "labels") -> LabelLaw:
     """Rebuild a law from its plain values.
 
     Raises
     ------
-    ArgumentError
+    ArgumentError, DataError
         With the key, where something is unknown, missing or out of range.
     """
-    kind = kind_of(values, LAWS, where)
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "kind"}
-    law: LabelLaw = built(LAWS[kind], fields, where)
+    law: LabelLaw = rebuilt(LABEL_LAWS, values, where)
     return law
+
+
+def checked_labels(labels: Any) -> LabelLaw:
+    """Return the law of the labels, or raise ArgumentError if it is none."""
+    if isinstance(labels, LabelLaw) and not isinstance(labels, type):
+        return labels
+    raise ArgumentError(f"labels must be a law such as Signs() or Teacher(); they are {labels!r:.80}.")
 
 
 def parse_labels(text: str) -> LabelLaw:
@@ -293,12 +311,13 @@ def _parse_teacher(words: list[str]) -> LabelLaw:
     fields: dict[str, Any] = {}
     while words and "=" not in words[0]:
         signs = tuple(_SIGNS.get(sign, 0) for sign in {"single": "+", "pair": "+,-"}.get(words[0], words[0]).split(","))
-        if words[0] in _ACTIVATIONS:
-            fields["activation"] = words[0]
-        elif all(signs):
-            fields["signs"] = signs
-        else:
+        is_activation = words[0] in _ACTIVATIONS
+        if not (is_activation or all(signs)):
             raise unknown("teacher: the word", words[0], [*_ACTIVATIONS, "single", "pair", "+,-", "noise", "amplitude"])
+        key, what = ("activation", "activation") if is_activation else ("signs", "list of signs")
+        if key in fields:
+            raise ArgumentError(f"teacher: {words[0]!r} is a second {what}; give one.")
+        fields[key] = words[0] if is_activation else signs
         words = words[1:]
     known = ["noise", "amplitude"]
     fields |= {key: number(value) for key, value in pairs(words, known, {}, "teacher").items()}

@@ -7,9 +7,10 @@ an array of shape (N, d). The same seed need not give the same rows to :meth:`~F
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,8 +21,8 @@ from relubias.linalg.gram import Array, gram_of_blocks
 from relubias.linalg.validation import MOST_SAMPLES
 from relubias.population import Population
 from relubias.sampling.records import as_plain, settle, whole
-from relubias.sampling.spectra import Isotropic, Spectrum, spectrum_from_dict
-from relubias.sampling.streaming import assembled, require_holdable, streamed
+from relubias.sampling.spectra import Isotropic, Spectrum
+from relubias.sampling.streaming import assembled, drawn_blocks, require_holdable
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,12 @@ class FeatureLaw(ABC):
     @property
     @abstractmethod
     def population(self) -> Population:
-        """‖λ‖₁, d₂ and d_∞ of the covariance of a row."""
+        """‖λ‖₁, d₂ and d_∞ of the covariance of a row, and which assumptions of the theorems hold."""
+
+    @property
+    def product_scale(self) -> float:
+        """Root mean square of the inner product of two different rows; of independent ones, ‖λ‖₂ = ‖λ‖₁/√d₂."""
+        return self.population.trace / math.sqrt(self.population.d2)
 
     def gram(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw K = X Xᵀ of `n_rows` rows without X.
@@ -57,14 +63,16 @@ class FeatureLaw(ABC):
         Returns
         -------
         ndarray, shape (n_rows, n_rows), float64
-            Exactly symmetric.
+            Exactly symmetric. The same bits for the same seed and number of BLAS threads.
 
         Raises
         ------
         ArgumentError
-            If `n_rows` or `rng` make no sense, or more numbers would have to be drawn than is sane.
+            If `n_rows` or `rng` make no sense, more numbers would have to be drawn than is sane, or what is drawn is
+            too large for float64.
         """
-        return self._gram(_checked_rows(n_rows), generator_of(rng))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self._gram(_checked_rows(n_rows), generator_of(rng)))
 
     def rows(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw X itself, shape (`n_rows`, n_features).
@@ -72,11 +80,12 @@ class FeatureLaw(ABC):
         Raises
         ------
         ArgumentError
-            If `n_rows` or `rng` make no sense, or X would not fit in memory.
+            If `n_rows` or `rng` make no sense, X would not fit in memory, or what is drawn is too large for float64.
         """
         n = _checked_rows(n_rows)
         require_holdable(n, self.n_features)
-        return self._rows(n, generator_of(rng))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self._rows(n, generator_of(rng)))
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values, from which ``features_from_dict`` rebuilds it."""
@@ -96,7 +105,7 @@ class IndependentComponents(FeatureLaw):
     Attributes
     ----------
     spectrum : Spectrum
-        λ; all 1 by default. Its plain values, as in a TOML file, are taken too.
+        λ; all 1 by default.
     """
 
     spectrum: Spectrum = field(default_factory=Isotropic, kw_only=True)
@@ -107,15 +116,21 @@ class IndependentComponents(FeatureLaw):
 
     @property
     def population(self) -> Population:
-        """‖λ‖₁, d₂ and d_∞ of the spectrum."""
-        return self.spectrum.population(self.n_features)
+        """‖λ‖₁, d₂ and d_∞ of the spectrum; rows are independent."""
+        known = self.spectrum.population(self.n_features)
+        return replace(known, sub_gaussian=self.sub_gaussian, independent=True)
+
+    @property
+    @abstractmethod
+    def sub_gaussian(self) -> bool:
+        """Whether z has tails like those of a Gaussian."""
 
     @abstractmethod
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Draw independent z of this shape."""
 
     def _blocks(self, n_rows: int, generator: np.random.Generator) -> Iterator[Array]:
-        return streamed(self.standardised, self.spectrum, self.n_features, n_rows, generator)
+        return drawn_blocks(self.standardised, self.spectrum, self.n_features, n_rows, generator)
 
     def _gram(self, n_rows: int, generator: np.random.Generator) -> Array:
         return gram_of_blocks(self._blocks(n_rows, generator), n_rows)[0]
@@ -125,18 +140,27 @@ class IndependentComponents(FeatureLaw):
 
 
 def checked_spectrum(spectrum: Any, n_features: int) -> Spectrum:
-    """Return the spectrum, made from plain values where it is a dict, if it is one of so many features.
+    """Return the spectrum, if it is one of so many features.
 
     Raises
     ------
     ArgumentError
         If it is not.
     """
-    record = spectrum_from_dict(spectrum) if isinstance(spectrum, dict) else spectrum
-    if not isinstance(record, Spectrum):
+    if not isinstance(spectrum, Spectrum):
         raise ArgumentError(f"spectrum must be a record of relubias.sampling.spectra; it is {spectrum!r:.80}.")
-    record.require(n_features)
-    return record
+    spectrum.require(n_features)
+    return spectrum
+
+
+def finite(drawn: Array) -> Array:
+    """Return what was drawn, or raise ArgumentError where it, or inner products of it, left the range of numbers."""
+    if np.all(np.isfinite(drawn)):
+        return drawn
+    raise ArgumentError(
+        "this draw has numbers, or inner products, that are too large for float64; take lighter tails or smaller "
+        "eigenvalues."
+    )
 
 
 def _checked_rows(n_rows: int) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from relubias.linalg.gram import Array, gram_of_blocks
 from relubias.sampling.law import IndependentComponents
-from relubias.sampling.streaming import streamed
+from relubias.sampling.streaming import drawn_blocks
 from relubias.sampling.wishart import wishart
 
 
@@ -25,6 +25,11 @@ class Gaussian(IndependentComponents):
 
     kind: ClassVar[str] = "gaussian"
 
+    @property
+    def sub_gaussian(self) -> bool:
+        """By definition."""
+        return True
+
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """Standard normal numbers."""
         return generator.standard_normal(shape)
@@ -33,7 +38,7 @@ class Gaussian(IndependentComponents):
         frequent, rest, n_rest = self.spectrum.split(self.n_features, n_rows)
         gram = np.zeros((n_rows, n_rows))
         if n_rest:
-            blocks = streamed(self.standardised, rest, n_rest, n_rows, generator)
+            blocks = drawn_blocks(self.standardised, rest, n_rest, n_rows, generator)
             gram = gram_of_blocks(blocks, n_rows)[0]
         for eigenvalue, count in frequent:
             gram += eigenvalue * wishart(n_rows, count, generator)

@@ -12,23 +12,27 @@ test error and K cost no d. Only `features=True` draws X itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.held_out import HeldOut
 from relubias.linalg.gram import Array
-from relubias.linalg.validation import require_tractable
 from relubias.population import Population
 from relubias.problem import Problem
 from relubias.sampling.features import FeatureLaw, features_from_dict
-from relubias.sampling.labels import LabelLaw, Signs, labels_from_dict
-from relubias.sampling.spelling import built
-from relubias.sampling.streams import streams
+from relubias.sampling.labels import LabelLaw, Signs, checked_labels, labels_from_dict
+from relubias.sampling.law import finite
+from relubias.sampling.records import as_plain, rebuilt, require_drawable, settle, whole
+from relubias.sampling.streams import Rng, seed_in_words, streams
+
+#: What is said where the labels of test points are drawn without a look at their features.
+UNLEARNABLE = (
+    "the labels of the test points are random like those of the samples: nothing can be learned of them, and a test "
+    "error near that of predicting 0, or above it, says nothing about the training; a teacher has labels to be learned."
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class RandomProblem:
     Raises
     ------
     ArgumentError
-        If a number is out of range.
+        If a number is out of range, there are too many rows, or features or labels are no law.
     """
 
     kind: ClassVar[str] = "random"
@@ -58,18 +62,22 @@ class RandomProblem:
     n_test: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("n_samples", 1), ("n_test", 0)):
-            value = getattr(self, name)
-            if not (is_whole(value) and value >= least):
-                raise ArgumentError(f"{name} must be a whole number from {least}; it is {value!r}.")
-            object.__setattr__(self, name, int(value))
+        settle(
+            self,
+            n_samples=whole(self.n_samples, "n_samples", 1),
+            n_test=whole(self.n_test, "n_test", 0),
+            labels=checked_labels(self.labels),
+        )
+        if not isinstance(self.features, FeatureLaw):
+            raise ArgumentError(f"features must be a law such as Gaussian(1000); they are {self.features!r:.80}.")
+        require_drawable(self.n_samples + self.n_test + self.labels.n_teachers)
 
     @property
     def population(self) -> Population:
         """‖λ‖₁, d₂ and d_∞ of the features."""
         return self.features.population
 
-    def draw(self, *, rng: int | np.random.Generator | None = None, features: bool = False) -> Problem:
+    def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Draw a problem.
 
         Parameters
@@ -82,38 +90,32 @@ class RandomProblem:
 
         Raises
         ------
-        ArgumentError, DataError
-            If `rng` is missing, X does not fit into memory, or there are too many rows.
+        ArgumentError
+            If `rng` is missing, X does not fit into memory, or what is drawn is too large for float64.
         """
         n, several = self.n_samples, self.n_samples + self.n_test
         total = several + self.labels.n_teachers
-        require_tractable(total)
         for_features, for_labels = streams(rng, 2)
         rows = self.features.rows(total, for_features) if features else None
-        gram = self.features.gram(total, for_features) if rows is None else rows @ rows.T
-        labels, test_labels = self.labels.draw(gram[several:, :several], self.population, n, for_labels)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = self.features.gram(total, for_features) if rows is None else finite(rows @ rows.T)
+        labels, test_labels = self.labels.draw(gram[several:, :several], self.features.product_scale, n, for_labels)
         test = _test_points(gram, test_labels, n, rows) if self.n_test else None
         common: dict[str, Any] = {"source": self._source(rng), "population": self.population, "test": test}
+        common["notes"] = (UNLEARNABLE,) if self.n_test and not self.labels.n_teachers else ()
         if rows is None:
             return Problem.from_gram(gram[:n, :n], labels, n_features=self.features.n_features, **common)
         return Problem.from_features(rows[:n], labels, **common)
 
-    def _source(self, rng: object) -> str:
-        seed = f", seed {rng}" if isinstance(rng, int | np.integer) else ""
-        return f"a draw of {self.features.kind} features, labels by {self.labels.kind}{seed}"
+    def _source(self, rng: Rng) -> str:
+        return f"a draw of {self.features.kind} features, labels by {self.labels.kind}{seed_in_words(rng)}"
 
     def as_dict(self) -> dict[str, Any]:
         """The distribution as plain values, from which :meth:`from_dict` rebuilds it."""
-        return {
-            "kind": self.kind,
-            "n_samples": self.n_samples,
-            "n_test": self.n_test,
-            "features": self.features.as_dict(),
-            "labels": self.labels.as_dict(),
-        }
+        return as_plain(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> RandomProblem:
+    def from_dict(cls, values: Any) -> RandomProblem:
         """Rebuild a distribution from :meth:`as_dict`.
 
         Raises
@@ -121,12 +123,7 @@ class RandomProblem:
         ArgumentError
             With the key, where something is unknown, missing or out of range.
         """
-        fields = {key: value for key, value in values.items() if key != "kind"}
-        if "features" in fields:
-            fields["features"] = features_from_dict(fields["features"])
-        if "labels" in fields:
-            fields["labels"] = labels_from_dict(fields["labels"])
-        return built(cls, fields, "problem")
+        return rebuilt({cls.kind: cls}, values, "problem", {"features": features_from_dict, "labels": labels_from_dict})
 
 
 def _test_points(gram: Array, labels: Array, n_samples: int, rows: Array | None) -> HeldOut:

@@ -17,19 +17,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from relubias.errors import ArgumentError, DataError
-from relubias.sampling.features import LAWS, features_from_dict
+from relubias.sampling.features import FEATURE_LAWS
 from relubias.sampling.instances import INSTANCES, Instance, Labelled
 from relubias.sampling.labels import LabelLaw, as_label_law
 from relubias.sampling.random_problem import RandomProblem
-from relubias.sampling.spectra import SPECTRA, Given, Spectrum, spectrum_from_dict
-from relubias.sampling.spelling import built, kind_of, number, pairs, said_of, unknown
+from relubias.sampling.records import built, items, kind_of, said_of, unknown
+from relubias.sampling.spectra import SPECTRA, Eigenvalues, Spectrum, spectrum_from_dict
+from relubias.sampling.spelling import number, pairs
 
 Sampler = RandomProblem | Instance
 
 _SHORT = {"n": "n_samples", "d": "n_features", "test": "n_test"}
 
 
-def sampler_from_dict(values: Mapping[str, Any]) -> Sampler:
+def sampler_from_dict(values: Any) -> Sampler:
     """Rebuild a sampler from its plain values.
 
     Raises
@@ -55,10 +56,12 @@ def from_toml(text: str) -> Sampler:
     Raises
     ------
     DataError
-        If the text is no TOML.
+        If it is no text, or no TOML.
     ArgumentError
         With the key, where something is unknown, missing or out of range.
     """
+    if not isinstance(text, str):
+        raise DataError(f"a sampler is read from the text of a TOML file; this is {type(text).__name__}.")
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -81,14 +84,16 @@ def parse(text: str, labels: Any = None) -> Sampler:
     ArgumentError
         With the nearest known word where one is unknown, or where labels are given to an instance that has its own.
     """
+    if not isinstance(text, str):
+        raise ArgumentError(f"a random problem is named in one line of text; this is {text!r:.80}.")
     words = text.split()
-    kinds = [*LAWS, *INSTANCES]
+    kinds = [*FEATURE_LAWS, *INSTANCES]
     if not words:
         raise ArgumentError(f"nothing is said of the random problem; it is one of: {', '.join(kinds)}.")
     kind = words[0]
     if kind in INSTANCES:
         return _instance(kind, words[1:], labels)
-    if kind not in LAWS:
+    if kind not in FEATURE_LAWS:
         raise unknown("random problem: the kind", kind, kinds)
     return _random(kind, words[1:], as_label_law(labels))
 
@@ -109,15 +114,15 @@ def _instance(kind: str, words: list[str], labels: Any) -> Instance:
 
 
 def _random(kind: str, words: list[str], labels: LabelLaw) -> RandomProblem:
-    known = [field.name for field in dataclasses.fields(LAWS[kind])]
+    known = [field.name for field in dataclasses.fields(FEATURE_LAWS[kind])]
     found = pairs(words, ["n_samples", "n_test", *known], _SHORT, kind)
     own: dict[str, Any] = {key: _value(word) for key, word in found.items() if key in known and key != "spectrum"}
     if "spectrum" in found:
-        own["spectrum"] = said_of(kind, parse_spectrum, text=found["spectrum"]).as_dict()
+        own["spectrum"] = said_of(kind, parse_spectrum, text=found["spectrum"])
     for name, field in (("n", "n_samples"), ("d", "n_features")):
         if field not in found:
             raise ArgumentError(f"{kind}: {name} is missing, as in {kind} n=100 d=10000.")
-    features = said_of(kind, features_from_dict, values={"kind": kind, **own})
+    features = built(FEATURE_LAWS[kind], own, kind)
     counts: dict[str, Any] = {key: number(found[key]) for key in ("n_samples", "n_test") if key in found}
     return built(RandomProblem, {"features": features, "labels": labels, **counts}, kind)
 
@@ -149,7 +154,16 @@ def as_spectrum(spectrum: Spectrum | str | Sequence[float]) -> Spectrum:
     """
     if isinstance(spectrum, Spectrum):
         return spectrum
-    return parse_spectrum(spectrum) if isinstance(spectrum, str) else Given(tuple(spectrum))
+    if isinstance(spectrum, str):
+        return parse_spectrum(spectrum)
+    if isinstance(spectrum, Mapping):
+        return spectrum_from_dict(spectrum)
+    values = items(spectrum)
+    if values is None:
+        raise ArgumentError(
+            f"a spectrum is a record, its text such as power-law:1.5, or a list of eigenvalues; it is {spectrum!r:.80}."
+        )
+    return Eigenvalues(values)
 
 
 def _value(word: str) -> Any:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -24,10 +24,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.population import Population
-from relubias.sampling.records import as_plain, real, rebuilt, settle, whole
+from relubias.sampling.records import LARGEST, as_plain, items, real, rebuilt, settle, size, whole
 
 #: So many terms of Σ j^−a are added one by one; the remainder of the formula is then below rounding.
 EXPLICIT_TERMS = 1000
@@ -143,7 +144,7 @@ class Isotropic(Grouped):
     value: float = 1.0
 
     def __post_init__(self) -> None:
-        settle(self, value=_positive(self.value, "the eigenvalue of an isotropic spectrum"))
+        settle(self, value=size(self.value, "the eigenvalue of an isotropic spectrum"))
 
     def groups(self, n_features: int) -> tuple[Group, ...]:
         """One group."""
@@ -159,7 +160,7 @@ class Spiked(Grouped):
     size: float
 
     def __post_init__(self) -> None:
-        settle(self, count=whole(self.count, "the number of spikes"), size=_positive(self.size, "the size of a spike"))
+        settle(self, count=whole(self.count, "the number of spikes"), size=size(self.size, "the size of a spike"))
 
     def require(self, n_features: int) -> None:
         """There must be as many features as spikes."""
@@ -185,13 +186,10 @@ class Blocks(Grouped):
             f"it is {self.parts!r:.80}."
         )
         try:
-            pairs = [(value, count) for value, count in self.parts]
+            pairs = [(value, count) for value, count in map(items, items(self.parts) or ())]  # type: ignore[misc]
         except (TypeError, ValueError):
             raise wrong from None
-        parts = tuple(
-            (_not_negative(value, "an eigenvalue of a block"), whole(count, "the size of a block"))
-            for value, count in pairs
-        )
+        parts = tuple((_block_value(value), whole(count, "the size of a block")) for value, count in pairs)
         if not any(value > 0 for value, _ in parts):
             raise wrong
         settle(self, parts=parts)
@@ -268,7 +266,7 @@ class Geometric(Spectrum):
 
 
 @dataclass(frozen=True)
-class Given(Spectrum):
+class Eigenvalues(Spectrum):
     """Eigenvalues that are given one by one, as many as there are features."""
 
     kind: ClassVar[str] = "given"
@@ -276,14 +274,16 @@ class Given(Spectrum):
 
     def __post_init__(self) -> None:
         wrong = ArgumentError(
-            "a given spectrum is a list of finite eigenvalues that are not negative and not all zero; "
-            f"it is {self.values!r:.80}."
+            "a given spectrum is a list of finite eigenvalues that are not negative and not all zero, the largest from "
+            f"{1 / LARGEST:.0e} to {LARGEST:.0e}; it is {self.values!r:.80}."
         )
         try:
             array = np.array(self.values, dtype=np.float64)
         except (TypeError, ValueError):
             raise wrong from None
         if array.ndim != 1 or not np.all(np.isfinite(array) & (array >= 0)) or not np.any(array):
+            raise wrong
+        if not 1 / LARGEST <= array.max() <= LARGEST:
             raise wrong
         settle(self, values=tuple(array.tolist()))
 
@@ -314,14 +314,14 @@ class Given(Spectrum):
             return Split((), self, n_features)
         rest = self._array[~frequent[inverse] & (self._array > 0)]
         groups = zip(unique[frequent].tolist(), counts[frequent].tolist(), strict=True)
-        return Split(tuple(Group(*pair) for pair in groups), Given(tuple(rest)) if len(rest) else self, len(rest))
+        return Split(tuple(Group(*pair) for pair in groups), Eigenvalues(tuple(rest)) if len(rest) else self, len(rest))
 
 
 def power_sum(n_terms: int, exponent: float) -> float:
     """Return Σ_{j=1}^{n_terms} j^−a for a ≥ 0, at no cost in the number of terms."""
     m, d, a = min(n_terms, EXPLICIT_TERMS), float(n_terms), float(exponent)
     head = math.fsum(float(j) ** -a for j in range(1, m + 1))
-    if n_terms == m:
+    if n_terms == m or a * math.log(m) > UNDERFLOW:  # then so does every term after these
         return head
     span = math.log(d / m)
     integral = span if a == 1.0 else float(m) ** (1.0 - a) * math.expm1((1.0 - a) * span) / (1.0 - a)
@@ -333,20 +333,20 @@ def power_sum(n_terms: int, exponent: float) -> float:
     return head + integral + ends(a) / 2 + slopes
 
 
-def spectrum_from_dict(values: Mapping[str, Any]) -> Spectrum:
+def spectrum_from_dict(values: Any, where: str = "spectrum") -> Spectrum:
     """Rebuild a spectrum from its ``as_dict``.
 
     Raises
     ------
     ArgumentError
-        If it is none.
+        With the key, if it is none.
     """
-    return rebuilt(SPECTRA, values, "spectra")
+    return rebuilt(SPECTRA, values, where)
 
 
 #: The spectra by their kind.
 SPECTRA: dict[str, type[Spectrum]] = {
-    maker.kind: maker for maker in (Isotropic, PowerLaw, Geometric, Spiked, Blocks, Given)
+    maker.kind: maker for maker in (Isotropic, PowerLaw, Geometric, Spiked, Blocks, Eigenvalues)
 }
 
 
@@ -354,8 +354,8 @@ def _tabulated(groups: tuple[Group, ...]) -> tuple[Array, NDArray[np.int64]]:
     return np.array([value for value, _ in groups]), np.cumsum([count for _, count in groups], dtype=np.int64)
 
 
-def _positive(value: Any, what: str) -> float:
-    return real(value, what, "a positive finite number", lambda number: number > 0)
+def _block_value(value: Any) -> float:
+    return 0.0 if is_number(value) and value == 0 else size(value, "an eigenvalue of a block that is not 0")
 
 
 def _not_negative(value: Any, what: str) -> float:

@@ -19,7 +19,8 @@ Where the samples were drawn from a known distribution, d₂ and d_∞ are known
 n/d_∞ decides too: it is the length of the samples along the leading direction, n λ_max in K, against ‖λ‖₁. Inside
 asks for n/d_∞ ≤ 1/10; from n/d_∞ = 1 on, one direction alone spoils K ≈ ‖λ‖₁ I, and the problem is outside. So is
 one whose features have no variance. d₂ is that of one row; where K shows a far smaller one, the rows are not
-independent, and the verdict is left open.
+independent, and the verdict is left open. So it is where the distribution is known to be, or not known not to be, one
+that the theorems do not assume: with heavy tails, or with rows that depend on each other.
 """
 
 from __future__ import annotations
@@ -181,8 +182,27 @@ def _decide_known(facts: Facts, population: Population) -> tuple[Membership, str
             f"to {estimate.high:.4g}): the samples are not independent, or have heavy tails."
         )
     if ratio <= INSIDE and leading <= LEADING:
+        if broken := _broken_assumptions(population):
+            return Membership.UNDECIDED, f"{evidence} are at most {INSIDE} and {LEADING}, but {broken}."
         return Membership.INSIDE, f"{evidence} are at most {INSIDE} and {LEADING}: {effect}."
     return Membership.UNDECIDED, f"{evidence} are neither at most {INSIDE} and {LEADING}, nor as large as 1: {effect}."
+
+
+def _broken_assumptions(population: Population) -> str:
+    """Which assumption of the theorems does not hold, or is not known to; empty where both hold."""
+    texts = []
+    if population.independent is False:
+        texts.append("its rows depend on each other, unlike the independent ones")
+    if population.sub_gaussian is False:
+        texts.append("its components have heavier tails than the sub-Gaussian ones")
+    if texts:
+        return f"{' and '.join(texts)} that the theorems assume"
+    if None in (population.independent, population.sub_gaussian):
+        return (
+            "it is not said whether its rows are independent and its components sub-Gaussian, as the theorems assume "
+            "(independent= and sub_gaussian= of the population)"
+        )
+    return ""
 
 
 def _alike(problem: Problem, facts: Facts) -> list[str]:

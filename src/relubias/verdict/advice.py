@@ -53,13 +53,15 @@ def _advice_on_data(parts: Parts) -> list[str]:
     run, problem = parts.run, parts.run.problem
     texts = []
     signs, labels = set(run.network.signs), problem.labels
+    drawn = problem.population is not None  # nothing is done to such features and labels
     own = {sign for sign in (1, -1) if np.any(sign * labels > 0)}
     if run.network.activation.lowest < 0.0:
         own = set()  # such a neuron fits labels of both signs
     if own and not own & signs:
         other = "a negative neuron (--network=-)" if -1 in own else "a positive neuron (--network=+)"
-        texts.append(f"centred labels (--centre-labels), {other} or a pair (--network pair)")
-    elif own == signs and len(own) == 1 and run.network.n_neurons == 1:
+        centred = "" if drawn else "centred labels (--centre-labels), "
+        texts.append(f"{centred}{other} or a pair (--network pair)")
+    elif own == signs and len(own) == 1 and run.network.n_neurons == 1 and not drawn:
         texts.append("centred labels (--centre-labels), if the ReLU is to have labels of the other sign to leave out")
     elif own - signs:
         word = "negative" if -1 in own - signs else "positive"
@@ -72,6 +74,8 @@ def _advice_on_data(parts: Parts) -> list[str]:
 
 def _should_standardise(parts: Parts) -> bool:
     problem = parts.run.problem
+    if not parts.had_features or problem.population is not None:
+        return False  # there is nothing to standardise, or it would no longer be the draw
     if not any(np.any(sign * problem.labels > 0) for sign in parts.run.network.signs):
         return False  # there is nothing that these neurons could fit, on whatever features
     few = problem.n_features is None or problem.n_features <= problem.n_samples

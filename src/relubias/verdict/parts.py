@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 
 
 class Parts(NamedTuple):
-    """What a verdict is about: the parts of an analysis."""
+    """What a verdict is about: the parts of an analysis, and whether it began with features at hand."""
 
     run: Run
     regime: Regime
@@ -28,6 +28,7 @@ class Parts(NamedTuple):
     gap: Gap | None
     start_note: str
     reference_note: str
+    had_features: bool = True
 
 
 def active_pattern(run: Run) -> Mask:

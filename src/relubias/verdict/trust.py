@@ -12,7 +12,8 @@ FEW_DIGITS = 8.0
 
 def membership(parts: Parts) -> list[str]:
     """Is the problem in the regime of the theorems, and how do we know?"""
-    told = "" if parts.run.problem.population is not None else ", as far as d₂ tells"
+    known = parts.run.problem.population is not None
+    told = ", if the distribution is the one that is stated" if known else ", as far as d₂ tells"
     opening = {
         Membership.INSIDE: f"the data are in the regime of the paper's theorems{told}",
         Membership.OUTSIDE: "the data are outside the regime of the paper's theorems, which say nothing about them",
