@@ -28,7 +28,7 @@ def test_a_pair_decouples_and_each_neuron_has_the_gap_of_the_law(seed: int) -> N
     labels = problem.labels
     law = step * np.sqrt(D) * np.array([np.linalg.norm(labels[labels < 0]), np.linalg.norm(labels[labels > 0])])
     assert np.all(np.abs(found.gap.per_neuron / law - 0.97) < 0.03)
-    # The law knows the labels: with those of the neuron's own sign, or the constant of one step more, it fails.
+    # Two steps towards these labels instead of one are rejected.
     assert np.all(np.abs(found.gap.per_neuron / (2 * law) - 0.97) > 0.3)
 
 
