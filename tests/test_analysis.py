@@ -120,7 +120,7 @@ def test_a_pair_is_compared_with_its_global_minimum_neuron_by_neuron() -> None:
     assert analysis.gap is not None
     assert (analysis.reference.of, analysis.reference.status) == ("global", Optimality.OPTIMAL)
     assert analysis.gap.absolute == pytest.approx(np.linalg.norm(analysis.gap.per_neuron))
-    assert any("neuron by neuron the distance is" in sentence for sentence in analysis.verdict)
+    assert any("Neuron by neuron the distance is" in sentence for sentence in analysis.verdict)
     assert not any("the global minimum may be shorter" in sentence for sentence in analysis.verdict)
 
 
@@ -247,3 +247,21 @@ def test_the_step_does_not_depend_on_what_was_asked_of_the_problem_before() -> N
             ask(problem)
             steps.append(relubias.step_sizes.stable(problem, Network.single()))
     assert steps[:5] == steps[5:10] == steps[10:]
+
+
+def test_a_search_that_found_no_solution_is_saved_and_loaded() -> None:
+    """Its norm is infinite, and there is no gap."""
+    rng = np.random.default_rng(0)
+    problem = Problem.from_features(rng.standard_normal((20, 6)), rng.standard_normal(20))
+    star = relubias.minimum_norm(problem, Network.pair(), budget=20)
+    arrays, meta = star.to_parts()
+    again = relubias.MinimumNorm.from_parts(problem, arrays, json.loads(json.dumps(meta)))
+    assert (again.norm, again.status, again.nodes) == (np.inf, star.status, star.nodes)
+    assert np.array_equal(again.state.dual, star.state.dual)
+
+
+def test_an_analysis_of_a_pair_is_saved_and_loaded(tmp_path: Path) -> None:
+    analysis = analyze(random_problem(10, 40, seed=0), Network.pair())
+    again = Analysis.load(analysis.save(tmp_path / "pair.npz"))
+    assert again.verdict == analysis.verdict
+    assert again.as_dict() == analysis.as_dict()

@@ -6,7 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from helpers import random_problem
 
+from relubias import gradient_descent, starts
 from relubias.comparison import gap
 from relubias.dynamics.run import EVENT, Run
 from relubias.errors import ArgumentError
@@ -112,3 +114,16 @@ def test_different_problems_networks_and_infeasible_references_are_refused() -> 
     star = minimum_norm(conflict, SINGLE)
     with pytest.raises(ArgumentError, match=r"there is no reference to compare with: .*row 1, row 2"):
         gap(star.state, star)
+
+
+def test_neurons_of_equal_sign_are_matched_whatever_their_order() -> None:
+    problem = random_problem(8, 40, seed=0)
+    network = Network.of_signs([1, -1, 1, -1])
+    run = gradient_descent(problem, network, starts.disjoint(problem, network, depth=1.0))
+    star = minimum_norm(problem, network, of="pattern", state=run.state)
+    swapped = State.from_dual(problem, network, run.state.dual[[2, 3, 0, 1]])
+    plain, other = gap(run, star), gap(swapped, star)
+    assert plain.partners == (0, 1, 2, 3)
+    assert other.partners == (2, 3, 0, 1)
+    assert other.absolute == pytest.approx(plain.absolute, rel=1e-9)
+    np.testing.assert_allclose(other.per_neuron, plain.per_neuron[[2, 3, 0, 1]], rtol=1e-9)

@@ -114,3 +114,24 @@ def test_weights_that_are_no_numbers_are_refused(table: Path, capsys: pytest.Cap
 def test_weights_must_be_given(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", str(table)]) == 2
     assert "--weights" in capsys.readouterr().err
+
+
+def test_weights_of_a_pair_are_judged_by_the_interval_of_branch_and_bound(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = relubias.read(table, target="y")
+    star = relubias.minimum_norm(problem, relubias.Network.pair())
+    path = tmp_path / "pair.npy"
+    np.save(path, star.weights())
+    words = ["certify", str(table), "--weights", str(path), "--target", "y", "--network", "pair"]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert "this is the minimum-norm global minimiser" in text
+    assert f"shortest known    {star.norm:.12g}" in text
+    assert main([*words, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert values["optimal"] is True
+    assert values["shortest"] == pytest.approx(star.norm, rel=1e-12)
+    np.save(path, star.weights() + 0.1)
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["feasible"] is False

@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
 
@@ -140,7 +140,7 @@ def search(tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choic
             bound = max(child.bound, node.bound)
             if math.isfinite(child.bound):
                 best.offer(child.nearest, child)
-            heapq.heappush(queue, (bound, next(order), _with_bound(child, bound)))
+            heapq.heappush(queue, (bound, next(order), replace(child, bound=bound)))
     lower = min([floor, best.norm, *(entry[0] for entry in queue)])
     return Found(best.choice, best.norm, lower, nodes, not queue, root)
 
@@ -169,7 +169,3 @@ class _Best:
             return math.isinf(node.bound) or node.bound > self._hopeless > 0
         forgiven = CLOSED + min(node.rounding, LARGEST_ROUNDING)
         return node.bound >= self.norm * (1.0 - forgiven)
-
-
-def _with_bound(node: Relaxed, bound: float) -> Relaxed:
-    return Relaxed(node.choice, bound, node.rounding, node.nearest, node.split, node.binding)
