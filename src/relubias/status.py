@@ -41,7 +41,7 @@ _MEANING = {
     Status.CONVERGED: "the steps no longer move anything beyond rounding, but no certificate could be given",
     Status.CYCLING: "training repeats a cycle of states for ever and has no limit",
     Status.DIVERGED: "the iterates grow without bound; the step is too large",
-    Status.BUDGET: "the budget is spent; the state is what was reached by then",
+    Status.BUDGET: "the budget is spent, or nothing more can be told; the state is what was reached by then",
     Status.INTERRUPTED: "the run was interrupted; the state is what was reached by then",
 }
 

@@ -6,10 +6,11 @@ in p neurons counts p times: λ_max(H) ≤ p λ_max(K) ≤ m λ_max(K).
 
 **In general** the curvature of L near a fit is that of the linearised network, at most
 
-    max ∂²ℓ/∂f² · ( λ_max(K) max|σ′|² Σ_k a_k²  +  Σ_k ‖σ(β_k)‖² ),         the second term if a_k is trained,
+    c (s² λ_max(K) Σ_k a_k²  +  Σ_k ‖σ(β_k)‖²),         the second term if a_k is trained,
 
-with σ′ where |σ| does not exceed the labels and the start. Where a_k is trained, a² and ‖σ‖² grow until the labels
-are fitted, which takes Σ|a_k|‖w_k‖ up to V = √(2 yᵀK⁺y) with neurons of both signs: 2 V λ_max(K) max|σ′|² is added.
+with c the largest second derivative of the loss in f, and s the steepest slope of σ where its values do not exceed the
+labels and those at the start. Where a_k is trained, both terms grow until the labels are fitted, which takes a
+variation norm up to V = √(2 yᵀK⁺y) with neurons of both signs: 2 V s² λ_max(K) is added.
 This is a bound at the start and near such a fit, not for ever: of a loss that is not convex in the weights there is
 none. (Ours.)
 """

@@ -18,7 +18,7 @@ from relubias.status import Status
 
 ONE = Network.single()
 CASES = [(12, 5, seed, ONE) for seed in range(6)] + [(30, 10, seed, ONE) for seed in range(4)]
-CASES += [(40, 15, 2, Network.pair()), (61, 11, 0, ONE)]
+CASES += [(12, 4, 0, Network.pair()), (30, 10, 4, Network.pair()), (61, 11, 0, ONE)]
 
 
 def cycling(n: int, d: int, seed: int, network: Network = ONE, fraction: float = 0.5) -> Run:
@@ -159,3 +159,42 @@ def test_a_sample_that_flips_for_ever_makes_no_cycle_of_rounding_size() -> None:
     problem = Problem.from_gram(np.eye(2), [1.0, -1.0])
     run = gradient_descent(problem, ONE, starts.all_active(problem, ONE, scale=0.1), step_size=1.0)
     assert run.cycle is None
+
+
+def test_a_long_walk_far_from_the_cycle_follows_the_turns_to_it() -> None:
+    """Many samples and few features: the proof is found while training is still well away from its cycle."""
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((400, 4)) * np.where(rng.random(400) < 0.02, 1.0, 0.05)[:, None]
+    problem = Problem.from_features(features, rng.standard_normal(400))
+    start = starts.gaussian(problem, ONE, rng=0)
+    step = 1.8 / problem.operator.largest
+    run = gradient_descent(problem, ONE, start, step_size=step, budget=1e6)
+    assert run.cycle is not None
+    for turns in (1, 3, 100):
+        until = run.steps + turns * run.cycle.period
+        far = gradient_descent(problem, ONE, start, step_size=step, until=until)
+        weights = weight_space_descent(features, problem.labels, start.weights(), np.ones(1), step, until)
+        assert_close(far.state.primal, weights @ features.T, relative=1e-11)
+
+
+def test_the_product_of_factors_is_not_trusted_beyond_its_rounding() -> None:
+    """Two neurons that share all their samples: nothing contracts one direction, and the norm is 1 but for rounding."""
+    two = Network.of_signs([1, 1])
+    problem = Problem.from_features(np.array([[-2.0], [3.0]]), [-2.0, 1.0])
+    start = starts.from_weights(problem, two, [[1.5], [-0.5]])
+    step = 3.0 / (2 * problem.operator.largest)
+    run = gradient_descent(problem, two, start, step_size=step, budget=1e4)
+    assert run.status in (Status.BUDGET, Status.CYCLING)
+    if run.status is Status.BUDGET:
+        assert "could not be proven" in run.message
+
+
+def test_recording_every_step_of_chatter_costs_no_more_than_the_steps() -> None:
+    problem = random_problem(30, 10, 0)
+    start = starts.gaussian(problem, ONE, rng=0)
+    iterate = Iterate.begin(start, 0.5 / problem.operator.largest)
+    iterate.near_from = 10**9
+    for _ in range(5000):
+        iterate.advance(1, (np.inf, np.inf))
+    assert len(iterate.recent) <= 1001
+    assert len(iterate.recent_events()) == iterate.listed

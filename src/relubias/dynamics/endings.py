@@ -97,6 +97,18 @@ class Endings:
         message = f"{repeats}, so there is no limit; a smaller step may have one."
         return Ending(Status.CYCLING, message, cycle=cycle)
 
+    def repeating(self, period: int) -> Ending:
+        """The rounded recursion has come back to an earlier state, but exact training need not."""
+        it, n = self.iterate, self.problem.n_samples
+        flipping = np.flatnonzero((it.last_change > it.steps - period).any(axis=0))
+        names = listed([self.problem.sample(int(i) % n) for i in flipping])
+        since = it.steps - period
+        message = (
+            f"given up: since step {since} the same {period} states repeat bit by bit, with changes at {names}, but "
+            "that exact training repeats itself too could not be proven."
+        )
+        return Ending(Status.BUDGET, message)
+
     def converged(self, limit: PatternLimit) -> Ending:
         """Nothing moves any more, but some signs cannot be told from rounding."""
         n = self.problem.n_samples

@@ -127,6 +127,8 @@ class Leap:
         √K_ii.
     rest : ndarray, shape (n_samples,)
         Half width of the dead zone around zero.
+    first : ndarray of int or None
+        For each sample the first one that it coincides with.
     widest : float
         No entry farther from zero than this is at rest, however large the margins are.
     """
@@ -146,6 +148,7 @@ class Leap:
     roots: Array
     rest: Array
     widest: float
+    first: NDArray[np.intp] | None
 
     @classmethod
     def of(cls, iterate: Iterate) -> Leap:
@@ -170,6 +173,7 @@ class Leap:
             response_size=np.abs(response),
             roots=np.sqrt(iterate.operator.diagonal),
             rest=iterate.zero,
+            first=iterate.first,
             widest=REST_AT_MOST * float(np.abs(iterate.labels).max() or np.abs(iterate.primal).max()),
         )
 
@@ -209,10 +213,18 @@ class Leap:
         return flat if len(rows) == len(flat) else flat[rows]
 
     def _residual_bound(self, first: float) -> Array:
-        """Bound for |r_i(t)| at all t ≥ `first`, shape (n_samples,); 0 for samples that are active nowhere."""
+        """Bound for |r_i(t)|, summed over twins, at all t ≥ `first`, shape (n_samples,); 0 where nothing is moved."""
         bound = np.zeros(self.active.shape[1])
+        union, vectors, lost = self.modes.union, self.modes.vectors, self.lost
+        if self.first is not None:
+            # Twins move the weights by the sum of their residuals, which may be 0 though none of them is.
+            place = np.searchsorted(union, self.first[union])
+            together, alone = np.zeros_like(vectors), np.zeros_like(lost)
+            np.add.at(together, place, vectors)
+            np.add.at(alone, place, lost)
+            vectors, lost = together[place], alone[place]
         left = np.abs(self.coefficients) * np.abs(decay(self.modes.values, self.step_size, first))
-        bound[self.modes.union] = np.abs(self.modes.vectors) @ left + np.abs(self.lost)
+        bound[self.modes.union] = np.abs(vectors) @ left + np.abs(lost)
         return bound
 
     def undecided(self, first: float, last: float, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

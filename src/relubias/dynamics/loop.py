@@ -14,11 +14,11 @@ import numpy as np
 import scipy.linalg
 
 from relubias.dynamics import certificates
-from relubias.dynamics.cycles import RESTING, cycle_ahead, cycle_of, kept_states
+from relubias.dynamics.cycle_search import CycleSearch
+from relubias.dynamics.cycles import RESTING, cycle_of
 from relubias.dynamics.endings import Ending, Endings
 from relubias.dynamics.interrupts import undisturbed
 from relubias.dynamics.leaping import INFINITY, Leap
-from relubias.dynamics.period_map import approach
 from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.stepping import Iterate
 from relubias.dynamics.trajectory import LONGEST, Recorder, trajectory_of
@@ -26,8 +26,6 @@ from relubias.state import State
 
 #: Flops between two looks at the keyboard and the progress callback.
 CHUNK_FLOPS = 1e8
-#: Another look for a cycle is taken once so many times the work of the last look has been done.
-_LOOK_AGAIN = 1.25
 #: Work beyond arithmetic of one certificate and one leap, in flops: calls, allocations, small products.
 _CERTIFICATE_OVERHEAD, _LEAP_OVERHEAD = 5e5, 2e6
 #: A mode has decayed to nothing when only e to minus this is left of it.
@@ -71,12 +69,13 @@ class Loop:
         self.allowed = budget * self.unit + iterate.flops
         self.certificate_flops = n**3 / 3 + 16 * m * n**2 + _CERTIFICATE_OVERHEAD
         self.leap_flops = (9 + 2 * m) * n**3 + _LEAP_OVERHEAD
-        self.next_look = iterate.flops + CHUNK_FLOPS
+        self.search = CycleSearch(iterate)
 
     def run(self) -> Ending:
         """Go on until something ends it; an interrupt from the keyboard does."""
         try:
             while True:
+                self.search.seek()
                 with undisturbed():
                     end = self._turn()
                 if end is not None:
@@ -103,11 +102,8 @@ class Loop:
         left = self.allowed - it.flops
         if left <= 0 or it.steps >= LONGEST:
             return self.ends.spent(self.budget)
-        if it.flops >= self.next_look:
-            self.next_look = _LOOK_AGAIN * it.flops
-            end = self._look_for_cycle()
-            if end is not None:
-                return end
+        if self.search.found is not None or self.search.rounded is not None:
+            return self._cycle()
         most = min(max(1, math.ceil(min(left, CHUNK_FLOPS) / self.unit)), self._next_stop() - it.steps)
         # A finite `until` needs no certificate, so the first limit is the leap's then.
         first = self.certificate_flops if until is None else self.leap_flops
@@ -193,17 +189,20 @@ class Loop:
         self._record_leap(leap, self.iterate.steps + self._settling_time(leap) if self.endless else INFINITY)
 
     def _returned(self) -> Ending | None:
-        """An earlier state has come back, bit by bit, so that the recursion repeats for ever, or nearly."""
+        """An earlier state has come back, bit by bit, so that the rounded recursion repeats for ever, or nearly.
+
+        Where the pattern has changed in between, rounding may have changed it, and more is needed for a proof.
+        """
         it = self.iterate
         period = it.steps - it.anchor_steps
         if not it.has_returned:
-            end = self._approach(period)
-            if end is None:
-                # No cycle, or too dear yet to prove one: only returns to the bit are looked for a while.
-                it.near_from = 2 * it.steps
-            return end
+            self.search.suspect(period)
+            return None
         if self._must_go_on:
             it.repeat(period, (self._next_stop() - it.steps) // period)
+            return None
+        if int(it.last_change.max()) > it.anchor_steps:
+            self.search.suspect(period)
             return None
         cycle = cycle_of(it, period)
         if cycle.amplitude > RESTING:
@@ -214,33 +213,19 @@ class Loop:
             return self.ends.converged(certificates.limit_by_modes(it, Leap.of(it)))
         return end
 
-    def _look_for_cycle(self) -> Ending | None:
-        """Do the latest changes of pattern recur, and must they recur for ever?"""
-        from relubias.dynamics.recurrence import period_of  # here because it brings numba with it
-
-        period = period_of(self.iterate.recent_events())
-        return None if period is None else self._approach(period)
-
-    def _approach(self, period: int) -> Ending | None:
-        """Does training approach a cycle of so many steps?"""
-        it = self.iterate
-        ahead = approach(it, period, allowed=it.flops, kept=kept_states(it, period))
-        if ahead is None:
-            return None
-        shorter = ahead.shorter_period(it.near)
-        if shorter is not None:
-            end = self._approach(shorter)
-            if end is not None:
-                return end
-        cycle = cycle_ahead(it, ahead)
-        if cycle.amplitude <= RESTING:
-            return None
-        if not self._must_go_on:
-            return self.ends.cycling(cycle)
-        turns = (self._next_stop() - it.steps) // period
-        if turns > 1:
-            it.repeat(period, turns)
-            it.place(ahead.primal_after(turns))
+    def _cycle(self) -> Ending | None:
+        """Training repeats itself: say so, or go on in whole turns where there are steps to reach."""
+        it, ahead, rounded = self.iterate, self.search.found, self.search.rounded
+        self.search.found = self.search.rounded = None
+        if ahead is not None and not self._must_go_on:
+            return self.ends.cycling(self.search.cycle(ahead))
+        if rounded is not None:
+            return self.ends.repeating(rounded)
+        if ahead is not None:
+            turns = (self._next_stop() - it.steps) // ahead.map.period
+            if turns > 1:
+                it.repeat(ahead.map.period, turns)
+                it.place(ahead.primal_after(turns))
         return None
 
     @property
@@ -259,7 +244,7 @@ class Loop:
         """Build the record of the run."""
         it, start = self.iterate, self.start
         problem = start.problem
-        primal = it.primal if end.primal is None else end.primal
+        primal = it.alike(it.primal if end.primal is None else end.primal)
         dual = problem.operator.project(it.dual if end.dual is None else end.dual)
         state = State(problem, start.network, dual.copy(), primal.copy(), start.orthogonal_norms, start.orthogonal)
         dead = np.flatnonzero(~it.slopes.any(axis=1))

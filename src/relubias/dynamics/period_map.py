@@ -10,13 +10,16 @@ z_k = V_kᵀ w_k. Nothing moves outside the V_k, and with D_k = diag σ′(β_k)
 Over the period, z ↦ M z + b with M = Π_t (I − η B_tᵀ B_t). Suppose κ < 1 bounds ‖M‖; then the period map has one fixed
 point z*, and ‖z − z*‖ ≤ ‖T z − z‖/(1 − κ).
 
-**Certificate.** Let the path from z*, or from z itself, have these very patterns and stay farther from every kink,
-in units of √K_ii, than a ‖z − z*‖, with a = max_t ‖Π_{s<t} (I − η B_sᵀ B_s)‖. Then both paths have the same patterns,
-the one from z comes back nearer to z* by the factor κ, and so on for ever: training approaches the cycle through z*
-and its patterns repeat from now on.
+**Certificate.** Let the path from z stay farther from every kink, in units of √K_ii, than a ‖z − z*‖, with
+a = max_t ‖Π_{s<t} (I − η B_sᵀ B_s)‖. Then the path from z* has the same patterns, the one from z comes back nearer to
+z* by the factor κ, and so on for ever: training approaches the cycle through z*, and its patterns repeat from now on.
 
 For a stable step every factor is a contraction. Then a = 1, and the norm of any run of consecutive factors is a κ: a
-period of a million steps needs no product of a million matrices.
+period of a million steps needs no product of a million matrices, and z* is found by going around.
+
+**Rounding.** Each step of the walk is known to a few ε ‖z‖ √v. Such errors are not increased, and contracted by κ in
+every run of factors, so that they add up to at most (number of factors)/(1 − κ) of them; κ itself is increased by the
+rounding of its product.
 """
 
 from __future__ import annotations
@@ -27,10 +30,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.stepping import Iterate
+from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 
 #: A product of factors is long enough when its norm has fallen so far.
 CONTRACTED = 0.5
+#: Rounding errors of one step of the walk, and of one factor of the product, in units of ε √v.
+ERRORS = 4.0
+#: Turns after which a walk that halves its distance each time has arrived.
+MOST_TURNS = 80
+#: Bytes that the coordinates of all samples may take.
+LARGEST_IMAGES = 5e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +83,8 @@ class PeriodMap:
         z where training is.
     blur : ndarray, shape (n_neurons, n_samples)
         What of β is rounding: the dead zone, and for active samples what steps have left outside the range of K.
-    roots : ndarray, shape (n_samples,)
-        √K_ii.
+    roots : ndarray, shape (n_neurons, n_samples)
+        √K_ii; 0 where β is 0 for ever, so that its sign does not matter.
     stable : bool
         Whether no step of any pattern can increase a distance.
     """
@@ -121,7 +131,7 @@ class PeriodMap:
             below=iterate.below,
             step_size=iterate.step_size,
             blur=blur,
-            roots=np.sqrt(iterate.operator.diagonal),
+            roots=np.where(images.any(axis=2) | (base != 0.0), np.sqrt(iterate.operator.diagonal), 0.0),
             stable=iterate.step_size * n_neurons * iterate.operator.largest <= 2.0,
         )
 
@@ -188,35 +198,33 @@ class Approach:
     ----------
     map : PeriodMap
     cycle : Turn
-        One walk along the cycle, from the step that training is at; within `blur` of the cycle itself.
-    fixed : ndarray, shape (v,)
-        z*, within `blur`.
+        One walk along the cycle, from the step that training is at.
+    points : tuple of ndarray, each of shape (v,)
+        z after 0, 1, 2, … turns, until it is z* but for rounding.
     linear : ndarray, shape (v, v), or None
-        M, where the period is short enough for it.
+        M, where it was multiplied out; `points` then holds z and z*.
     distance : float
         Bound of ‖W − W*‖_F, how far training is from the cycle.
     """
 
     map: PeriodMap
     cycle: Turn
-    fixed: Array
+    points: tuple[Array, ...]
     linear: Array | None
     distance: float
 
-    def shorter_period(self, near: Array) -> int | None:
-        """A smaller period of the cycle, if it has one: it is then back within `near`, shape (n_samples,)."""
+    def shorter_periods(self, near: Array) -> list[int]:
+        """Smaller periods that the cycle may have, ascending: it is then back within `near`, shape (n_samples,)."""
         states = self.cycle.states
-        for period in range(1, min(len(states), self.map.period // 2 + 1)):
-            if self.map.period % period == 0 and np.all(np.abs(states[period] - states[0]) <= near):
-                return period
-        return None
+        periods = range(1, min(len(states), self.map.period // 2 + 1))
+        return [p for p in periods if self.map.period % p == 0 and np.all(np.abs(states[p] - states[0]) <= near)]
 
     def primal_after(self, turns: int) -> Array:
         """β after so many whole turns from where training is."""
         if self.linear is None:
-            return self.map.primal_at(self.fixed)
+            return self.map.primal_at(self.points[min(turns, len(self.points) - 1)])
         power = np.linalg.matrix_power(self.linear, turns)
-        return self.map.primal_at(self.fixed + power @ (self.map.origin - self.fixed))
+        return self.map.primal_at(self.points[-1] + power @ (self.points[0] - self.points[-1]))
 
 
 def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> Approach | None:
@@ -231,31 +239,53 @@ def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> App
     """
     n_neurons, n = iterate.primal.shape
     size = float(n_neurons * iterate.operator.rank)
-    turns = 3.0 * period * (iterate.step_flops + 4.0 * n_neurons * n * size)
-    most = int(min((allowed - turns) / (4.0 * n * size**2 + 1.0), period))
-    if most < 1:
+    once = period * (iterate.step_flops + 4.0 * n_neurons * n * size)
+    factor = 4.0 * n * size**2 + 1.0
+    most = int(min((allowed - 3.0 * once) / factor, period))
+    if most < 1 or 8.0 * n_neurons * n * size > LARGEST_IMAGES:
         return None
-    iterate.flops += turns
+    iterate.flops += 3.0 * once
     ever = _ever_active(iterate, period)
     if ever is None:
         return None
     turn = PeriodMap.of(iterate, period, ever)
     matrix, factors, reach = turn.product(most)
-    iterate.flops += factors * 4.0 * n * size**2
-    contraction = float(np.linalg.norm(matrix, 2))
+    iterate.flops += factors * factor
     whole = factors == period
+    unit = ERRORS * EPS * np.sqrt(len(turn.origin))
+    contraction = float(np.linalg.norm(matrix, 2)) + unit * factors * reach**2
     if not contraction < 1.0 or not (whole or turn.stable):
         return None
     first = turn.around(turn.origin, kept)
-    step = first.end - turn.origin
-    if whole:
-        step = np.asarray(np.linalg.solve(np.eye(len(matrix)) - matrix, step), dtype=np.float64)
-    fixed = turn.origin + step
-    cycle = turn.around(fixed, kept)
-    distance = float(np.linalg.norm(step)) + float(np.linalg.norm(cycle.end - fixed)) / (1.0 - contraction)
+    noise = unit * factors / (1.0 - contraction) * float(np.linalg.norm(turn.origin))
+    points = _solved(turn, matrix, first) if whole else _followed(turn, first, noise, (allowed - 3.0 * once) / once)
+    if points is None:
+        return None
+    cycle = turn.around(points[-1], kept)
+    missed = float(np.linalg.norm(cycle.end - points[-1]))
+    distance = float(np.linalg.norm(points[-1] - turn.origin)) + (missed + noise) / (1.0 - contraction)
     if not (1.0 if turn.stable else reach) * distance < min(cycle.clearance, first.clearance):
         return None
-    return Approach(turn, cycle, fixed, matrix if whole else None, distance)
+    return Approach(turn, cycle, tuple(points), matrix if whole else None, distance)
+
+
+def _solved(turn: PeriodMap, matrix: Array, first: Turn) -> list[Array] | None:
+    """z and z*, from M."""
+    try:
+        step = np.linalg.solve(np.eye(len(matrix)) - matrix, first.end - turn.origin)
+    except np.linalg.LinAlgError:
+        return None
+    return [turn.origin, np.asarray(turn.origin + step, dtype=np.float64)]
+
+
+def _followed(turn: PeriodMap, first: Turn, noise: float, turns: float) -> list[Array] | None:
+    """z after each turn, until it moves by no more than rounding; None if that takes more than `turns`."""
+    points = [turn.origin, first.end]
+    while float(np.linalg.norm(points[-1] - points[-2])) > noise:
+        if len(points) > min(turns, MOST_TURNS):
+            return None
+        points.append(turn.around(points[-1], 1).end)
+    return points
 
 
 def _ever_active(iterate: Iterate, period: int) -> NDArray[np.bool_] | None:

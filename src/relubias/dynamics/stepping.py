@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.run import EVENT, Resume
+from relubias.dynamics.twins import leaders, without_differences
 from relubias.linalg.factor import EPS, GramOperator, Slopes
 from relubias.linalg.gram import Array
 from relubias.state import State
@@ -63,6 +64,10 @@ class Iterate:
         Whether the cheap certificate has been tried since the last change.
     anchor, anchor_steps
         An earlier state and its step; a state that returns to it bit by bit repeats for ever.
+    first : ndarray of int, shape (n_samples,), or None
+        For each sample the first one that it coincides with; None if there are no twins.
+    remembers : bool
+        Whether the latest events are kept, for the search for cycles.
     near_from : int
         From this step on, a state that nearly returns is noticed as well.
     """
@@ -90,6 +95,9 @@ class Iterate:
     listed: int = 0
     dropped: int = 0
     recent: list[NDArray[np.int64]] = field(default_factory=list)
+    recent_count: int = 0
+    remembers: bool = True
+    first: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         factor = self.operator.factor
@@ -97,10 +105,17 @@ class Iterate:
         self._transposed = np.ascontiguousarray(self._factor.T)
         self._buffer = np.empty((BUFFER + self.primal.size, 4), dtype=np.int64)
 
+    def alike(self, primal: Array) -> Array:
+        """The same pre-activations, equal for samples that coincide."""
+        return primal if self.first is None else np.ascontiguousarray(primal[:, self.first])
+
     @classmethod
     def begin(cls, start: State, step_size: float) -> Iterate:
         """The iterate at step 0."""
         operator, labels = start.problem.operator, start.problem.labels
+        first, primal = leaders(start.problem), np.array(start.primal, order="C")
+        if first is not None:
+            operator, primal = without_differences(operator, first), np.ascontiguousarray(primal[:, first])
         trace = float(operator.diagonal.sum())
         reach = float(np.linalg.norm(labels) + np.linalg.norm(start.primal))
         zero = ZONE * EPS * np.sqrt(operator.diagonal) * step_size * np.sqrt(trace) * reach
@@ -111,13 +126,14 @@ class Iterate:
             signs=start.network.output_weights,
             below=start.network.activation.slope_below or 0.0,
             step_size=step_size,
-            primal=np.array(start.primal, order="C"),
+            primal=primal,
             dual=np.array(start.dual, order="C"),
-            logged=np.where(start.pattern, 1, -1).astype(np.int8),
+            logged=np.where(primal > 0, 1, -1).astype(np.int8),
             last_change=np.zeros(start.primal.shape, dtype=np.int64),
             zero=zero,
             divergence=DIVERGENCE * largest,
-            anchor=np.array(start.primal, order="C"),
+            anchor=primal.copy(),
+            first=first,
         )
 
     @property
@@ -212,11 +228,13 @@ class Iterate:
             anchor=self.anchor.copy(),
             events=[],
             recent=[],
+            recent_count=0,
+            remembers=False,
         )
 
     def move_to(self, primal: Array, dual: Array, steps: int) -> None:
         """Leap to the given state, `steps` steps on, without a change of pattern on the way."""
-        self.primal, self.dual = np.ascontiguousarray(primal), np.ascontiguousarray(dual)
+        self.primal, self.dual = np.ascontiguousarray(self.alike(primal)), np.ascontiguousarray(dual)
         self.steps += steps
         self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
@@ -233,12 +251,12 @@ class Iterate:
         self.dropped += (times - 1) * (self.listed + self.dropped - events)
         self.last_change[self.last_change > first] += skipped
         self.steps += skipped
-        self.recent = []
+        self.recent, self.recent_count = [], 0
         self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
     def place(self, primal: Array) -> None:
         """Put the state where rounding-free steps would have it; α follows from β."""
-        self.primal = np.ascontiguousarray(primal)
+        self.primal = np.ascontiguousarray(self.alike(primal))
         self.dual = np.ascontiguousarray(self.operator.pseudo_solve(self.primal))
         self.anchor, self.anchor_steps = self.primal.copy(), self.steps
 
@@ -259,10 +277,12 @@ class Iterate:
         return self.recent[0] if self.recent else np.empty((0, 4), dtype=np.int64)
 
     def _list_events(self, rows: NDArray[np.int64]) -> None:
-        if len(rows):
+        if len(rows) and self.remembers:
             self.recent.append(rows.copy())
-            while sum(map(len, self.recent)) - len(self.recent[0]) > RECENT_EVENTS:
-                del self.recent[0]
+            self.recent_count += len(rows)
+            if self.recent_count > 2 * RECENT_EVENTS or len(self.recent) > 1000:
+                self.recent = [self.recent_events()[-RECENT_EVENTS:].copy()]
+                self.recent_count = len(self.recent[0])
         kept = rows[: max(0, LISTED_EVENTS - self.listed)]
         if len(kept):
             listed = np.empty(len(kept), dtype=EVENT)

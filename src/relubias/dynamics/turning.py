@@ -46,8 +46,8 @@ def walk(
                 high[k, i] = max(high[k, i], value)
                 if step < states.shape[0]:
                     states[step, k, i] = value
-                if roots[i] > 0.0:
-                    clearance = min(clearance, (abs(value) - blur[k, i]) / roots[i])
+                if roots[k, i] > 0.0:
+                    clearance = min(clearance, (abs(value) - blur[k, i]) / roots[k, i])
         for i in range(n):
             residual = -labels[i]
             for k in range(n_neurons):
