@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from relubias import sampling
 from relubias.status import Optimality, Status
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,17 @@ def test_the_python_of_the_documents_runs(code: str, tmp_path: Path, monkeypatch
     names: dict[str, object] = {}
     exec(compile(code, "snippet", "exec"), names)
     assert {"report", "gap", "run"} & set(names)
+
+
+def test_the_toml_of_the_documents_names_samplers() -> None:
+    blocks = [
+        block
+        for page in PAGES
+        for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
+    ]
+    assert blocks
+    for block in blocks:
+        assert sampling.from_toml(block).draw(rng=0).n_samples > 0
 
 
 @pytest.mark.parametrize("page", PAGES[:2])

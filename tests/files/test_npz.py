@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 from helpers import real_data
 
-from relubias import Problem, read
+from relubias import Network, Problem, minimum_norm, read
 from relubias.errors import ArgumentError, DataError
 from relubias.files.npz import read_npz
 
@@ -112,6 +112,42 @@ def test_a_saved_problem_is_the_problem_again(tmp_path: Path) -> None:
     assert (problem.n_features, problem.sample_names, problem.source) == (6, tuple("abcd"), "somewhere")
     with pytest.raises(DataError, match=r"problem\.npz: a saved problem is read as it is"):
         read(tmp_path / "problem.npz", preprocess="centre")
+
+
+@pytest.mark.parametrize("how", ["none", "centre", "standardise", "unit-rows"])
+def test_points_beside_the_samples_are_treated_alike(how: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    features, points = rng.normal(size=(6, 20)) + 1.0, rng.normal(size=(3, 20)) + 1.0
+    labels, targets = rng.normal(size=6), rng.normal(size=3)
+    np.savez(tmp_path / "x.npz", X=features, y=labels, X_test=points, y_test=targets)
+    problem = read(tmp_path / "x.npz", preprocess=how, centre_labels=True)
+    treated = {
+        "none": (features, points),
+        "centre": (features - features.mean(axis=0), points - features.mean(axis=0)),
+        "standardise": tuple((a - features.mean(axis=0)) / features.std(axis=0) for a in (features, points)),
+        "unit-rows": tuple(a / np.linalg.norm(a, axis=1)[:, None] for a in (features, points)),
+    }[how]
+    assert problem.test is not None
+    np.testing.assert_allclose(problem.test.cross_gram, treated[1] @ treated[0].T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(problem.test.squared_norms, np.square(treated[1]).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(problem.test.labels, targets - labels.mean(), rtol=1e-12, atol=1e-12)
+    state = minimum_norm(problem, Network.single()).state
+    np.testing.assert_allclose(state.predict(problem.test), state.predict(points), rtol=1e-9, atol=1e-9)
+
+
+def test_points_that_do_not_fit_are_refused_and_incomplete_ones_left_out(tmp_path: Path) -> None:
+    path, base = tmp_path / "x.npz", {"X": np.eye(3), "y": np.ones(3)}
+    np.savez(path, allow_pickle=False, **base, X_test=np.ones((2, 4)), y_test=np.ones(2))
+    with pytest.raises(DataError, match=r"x\.npz: new points have 4 features"):
+        read(path)
+    np.savez(path, allow_pickle=False, **base, X_test=np.ones((2, 3)), y_test=np.ones(4))
+    with pytest.raises(DataError, match=r"x\.npz: there are 2 samples, but the labels have shape \(4,\)"):
+        read(path)
+    np.savez(path, allow_pickle=False, **base, X_test=np.full((2, 3), np.nan), y_test=np.ones(2))
+    with pytest.raises(DataError, match=r"x\.npz: .* of the test points must be finite"):
+        read(path)
+    np.savez(path, allow_pickle=False, **base, X_test=np.ones((2, 3)))
+    assert read(path).test is None
 
 
 def test_a_sparse_matrix_that_scipy_saved_stays_sparse(tmp_path: Path) -> None:

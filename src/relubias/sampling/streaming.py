@@ -1,7 +1,7 @@
 """Features drawn column by column and never held: X = [X_1 | X_2 | …] in blocks of a fixed number of entries.
 
 Column j of X is √λ_j z_j with z_j of shape (N,), so that K = Σ_j λ_j z_j z_jᵀ. The width of a block depends on N
-alone: with it, the order of the sums, and so the bits of K, are those of the seed.
+alone: with it, and with one number of BLAS threads, the order of the sums and so the bits of K are those of the seed.
 """
 
 from __future__ import annotations

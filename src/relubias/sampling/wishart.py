@@ -46,7 +46,10 @@ def bartlett_factor(degrees: Array, generator: np.random.Generator) -> Array:
 
 
 def triangular_product(lower: Array) -> Array:
-    """Return L Lᵀ in a third of the operations of a full product, exactly symmetric."""
+    """Return L Lᵀ in a third of the operations of a full product, exactly symmetric.
+
+    Its last bits depend on the number of BLAS threads.
+    """
     # LAPACK knows U Uᵀ for upper triangular U only; read backwards, a lower triangle is an upper one
     upper, _ = scipy.linalg.lapack.dlauum(np.array(lower[::-1, ::-1], order="F"), lower=0, overwrite_c=1)
     half = upper[::-1, ::-1]
