@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relubias.errors import ArgumentError
+from relubias.errors import ArgumentError, DataError
 
 
 def is_number(value: object) -> bool:
@@ -25,6 +25,13 @@ def is_whole(value: object) -> bool:
         return False
     number: float = value  # type: ignore[assignment]
     return math.isfinite(number) and int(number) == number
+
+
+def as_count(value: Any, what: str) -> int | None:
+    """Return a whole number from 1, or None as it is, or raise DataError."""
+    if value is None or (is_whole(value) and value >= 1):
+        return value if value is None else int(value)
+    raise DataError(f"{what} is {value!r:.80}, not a whole number from 1.")
 
 
 def generator_of(rng: int | np.integer[Any] | np.random.Generator) -> np.random.Generator:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relubias.archive import load_record, nested, part, rebuilding, save_record
-from relubias.arguments import is_number, is_whole
+from relubias.arguments import as_count, is_number
 from relubias.errors import DataError
 from relubias.facts import Facts, facts_of
 from relubias.held_out import HeldOut
@@ -35,13 +35,12 @@ from relubias.linalg.lq import lower_factor
 from relubias.linalg.preprocessed import Preprocessed
 from relubias.linalg.sources import ONE_PASS, as_features, is_streamed, streamed
 from relubias.linalg.validation import (
+    as_factor,
     as_gram,
     as_labels,
     frozen,
     names_of,
     not_finite_error,
-    real_array,
-    require_finite,
     require_tractable,
     require_tractable_features,
 )
@@ -394,13 +393,13 @@ class Problem:
                 raise DataError("the saved K has a negative entry on its diagonal; no features X give K = X Xᵀ.")
             _require_plain(fields)
             fields["notes"] = tuple(fields["notes"])
-            fields["n_features"] = _count(fields["n_features"])
+            fields["n_features"] = as_count(fields["n_features"], "the number of features")
             for key, length in (("feature_names", fields["n_features"] or 0), ("sample_names", len(gram))):
                 fields[key] = names_of(fields[key], length, key)
             return cls(
                 gram=frozen(gram),
                 labels=frozen(as_labels(arrays["labels"], len(gram))),
-                factor=_factor(arrays["factor"], gram) if "factor" in arrays else None,
+                factor=frozen(as_factor(arrays["factor"], len(gram))) if "factor" in arrays else None,
                 population=None if population is None else Population.from_dict(population),
                 test=HeldOut.from_arrays(test) if test else None,
                 **fields,
@@ -416,22 +415,6 @@ def _require_plain(fields: dict[str, Any]) -> None:
             raise DataError(f"the saved {key} is {fields[key]!r:.80}; the file is damaged or was changed.")
     if not (is_number(fields["label_mean"]) and np.isfinite(fields["label_mean"])):
         raise DataError(f"the saved label_mean is {fields['label_mean']!r:.80}, not a finite number.")
-
-
-def _count(value: Any) -> int | None:
-    """Return a number of features, or raise DataError."""
-    if value is not None and not (is_whole(value) and value >= 1):
-        raise DataError(f"the saved number of features is {value!r:.80}, not a whole number from 1.")
-    return value if value is None else int(value)
-
-
-def _factor(values: NDArray[Any], gram: Array) -> Array:
-    """Return L with K = L Lᵀ, or raise DataError."""
-    factor = np.array(real_array(values, "the factor of K"), dtype=np.float64, order="C")
-    if factor.ndim != 2 or len(factor) != len(gram):
-        raise DataError(f"the factor of K has shape {factor.shape}, for {len(gram)} samples.")
-    require_finite(factor, "the factor of K")
-    return factor
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -17,7 +17,7 @@ from helpers import assert_close
 
 from relubias import Network, Problem, analyze, sampling
 from relubias.errors import ArgumentError
-from relubias.sampling import Gaussian, RandomProblem, Signs, Teacher
+from relubias.sampling import Gaussian, RandomProblem, Signs, StudentT, Teacher
 from relubias.sampling.streams import streams
 
 ONE = Network.single()
@@ -131,6 +131,14 @@ def test_streams_of_a_seed_are_not_those_that_anybody_else_takes_from_it() -> No
     others = [np.random.default_rng(4), *np.random.default_rng(4).spawn(50), *streams(5, 2)]
     assert len({*own, *(other.random() for other in others)}) == 2 + len(others)
     assert own == [stream.random() for stream in streams(np.int64(4), 2)]
+
+
+@pytest.mark.parametrize("features", [False, True])
+def test_draws_that_overflow_are_refused_in_the_words_of_draws(features: bool) -> None:
+    law = RandomProblem(4, StudentT(50, 0.0125))
+    assert 1e155 < np.abs(law.features.rows(4, streams(0, 2)[0])).max() < np.inf, "the rows themselves are numbers"
+    with pytest.raises(ArgumentError, match="this draw has numbers, or inner products, that are too large"):
+        law.draw(rng=0, features=features)
 
 
 def test_random_labels_of_test_points_are_said_to_teach_nothing() -> None:

@@ -136,6 +136,15 @@ def as_gram(gram: ArrayLike) -> Array:
     return symmetrised(matrix)
 
 
+def as_factor(factor: Any, n_samples: int) -> Array:
+    """Return L of K = L Lᵀ in float64, C-contiguous, or raise DataError."""
+    lower = np.array(real_array(factor, "the factor of K"), dtype=np.float64, order="C")
+    if lower.ndim != 2 or len(lower) != n_samples:
+        raise DataError(f"the factor of K has shape {lower.shape}, for {n_samples} samples.")
+    require_finite(lower, "the factor of K")
+    return lower
+
+
 def frozen(array: Array) -> Array:
     """Return the array, which from now on can only be read."""
     array.flags.writeable = False

@@ -72,7 +72,7 @@ class FeatureLaw(ABC):
             too large for float64.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            return _finite(self._gram(_checked_rows(n_rows), generator_of(rng)))
+            return finite(self._gram(_checked_rows(n_rows), generator_of(rng)))
 
     def rows(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw X itself, shape (`n_rows`, n_features).
@@ -85,7 +85,7 @@ class FeatureLaw(ABC):
         n = _checked_rows(n_rows)
         require_holdable(n, self.n_features)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _finite(self._rows(n, generator_of(rng)))
+            return finite(self._rows(n, generator_of(rng)))
 
     def as_dict(self) -> dict[str, Any]:
         """The law as plain values, from which ``features_from_dict`` rebuilds it."""
@@ -153,7 +153,8 @@ def checked_spectrum(spectrum: Any, n_features: int) -> Spectrum:
     return spectrum
 
 
-def _finite(drawn: Array) -> Array:
+def finite(drawn: Array) -> Array:
+    """Return what was drawn, or raise ArgumentError where it, or inner products of it, left the range of numbers."""
     if np.all(np.isfinite(drawn)):
         return drawn
     raise ArgumentError(

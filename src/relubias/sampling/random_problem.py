@@ -24,6 +24,7 @@ from relubias.population import Population
 from relubias.problem import Problem
 from relubias.sampling.features import FeatureLaw, features_from_dict
 from relubias.sampling.labels import LabelLaw, Signs, checked_labels, labels_from_dict
+from relubias.sampling.law import finite
 from relubias.sampling.records import as_plain, rebuilt, require_drawable, settle, whole
 from relubias.sampling.streams import Rng, seed_in_words, streams
 
@@ -96,7 +97,8 @@ class RandomProblem:
         total = several + self.labels.n_teachers
         for_features, for_labels = streams(rng, 2)
         rows = self.features.rows(total, for_features) if features else None
-        gram = self.features.gram(total, for_features) if rows is None else rows @ rows.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = self.features.gram(total, for_features) if rows is None else finite(rows @ rows.T)
         labels, test_labels = self.labels.draw(gram[several:, :several], self.features.product_scale, n, for_labels)
         test = _test_points(gram, test_labels, n, rows) if self.n_test else None
         common: dict[str, Any] = {"source": self._source(rng), "population": self.population, "test": test}
