@@ -57,6 +57,12 @@ GOOD = {"trace": 300.0, "d2": 300.0, "dinf": 300.0}
         (lambda arrays, meta: meta["problem"].update(n_features="x"), "number of features is 'x'"),
         (lambda arrays, meta: meta["problem"].update(sample_names=["a"]), "sample_names has 1 entries"),
         (lambda arrays, meta: meta["problem"].update(notes=3), "damaged or was changed"),
+        (lambda arrays, meta: meta["problem"].update(notes="text"), "the saved notes is 'text'"),
+        (lambda arrays, meta: meta["problem"].update(sample_names="abcdef"), "the saved sample_names is 'abcdef'"),
+        (lambda arrays, meta: meta["problem"].update(source=3), "the saved source is 3"),
+        (lambda arrays, meta: meta["problem"].update(label_mean="x"), "the saved label_mean is 'x'"),
+        (lambda arrays, meta: meta["problem"].update(label_mean=float("nan")), "the saved label_mean is nan"),
+        (lambda arrays, meta: meta.update(problem="text"), "the saved problem is damaged or was changed"),
         (with_array("gram", lambda gram: gram[:, :4]), "a Gram matrix is square"),
         (with_array("gram", lambda gram: gram[:4, :4]), "there are 4 samples, but the labels have shape"),
         (with_array("gram", lambda gram: np.where(gram > 1, np.nan, gram)), "is nan, not a finite number"),
@@ -124,3 +130,22 @@ def test_features_of_test_points_have_a_row_a_point() -> None:
     for features in (np.ones((2, 300)), np.ones(3)):
         with pytest.raises(DataError, match="the features of 3 test points have shape"):
             HeldOut(*arrays, features)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (with_array("state/dual", lambda dual: dual[:, :4]), "the saved analysis is damaged or was changed"),
+        (lambda arrays, meta: meta["run"].update(status="splendid"), "changed: 'splendid' is not a valid Status"),
+        (lambda arrays, meta: meta["run"].update(dead=3), "the saved analysis is damaged or was changed"),
+        (lambda arrays, meta: meta["network"].update(signs=[0]), "the saved analysis is damaged or was changed"),
+        (lambda arrays, meta: meta["reference"]["minimum_norm"].pop("status"), "'status'"),
+        (lambda arrays, meta: meta.update(analysis=[]), "the saved analysis is damaged or was changed"),
+    ],
+)
+def test_a_changed_analysis_is_refused_in_a_sentence(
+    change: Callable[[Any, Any], Any], message: str, tmp_path: Path
+) -> None:
+    path = analyze(DRAWN).save(tmp_path / "a.npz")
+    with pytest.raises(DataError, match=message):
+        Analysis.load(tampered(path, change))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias import starts
-from relubias.archive import load_record, nested, part, save_record
+from relubias.archive import load_record, nested, part, rebuilding, save_record
 from relubias.comparison import Gap
 from relubias.comparison import gap as gap_between
 from relubias.dynamics.descent import Descent
@@ -142,20 +142,27 @@ class Analysis:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Analysis:
-        """Read what :meth:`save` wrote. Features are not stored, so that weights are not at hand."""
+        """Read what :meth:`save` wrote. Features are not stored, so that weights are not at hand.
+
+        Raises
+        ------
+        DataError
+            If there is no such file, or it is not a saved analysis, whole and undamaged.
+        """
         arrays, meta = load_record(path, "analysis")
-        run = Run.from_parts(arrays, meta)
-        reference, linear = (
-            MinimumNorm.from_parts(run.problem, part(name, arrays), meta[name]) if name in meta else None
-            for name in ("reference", "linear")
-        )
-        notes = meta["analysis"]
-        return _conclude(
-            run,
-            _References(reference, linear, notes["reference_note"], notes["interrupted"]),
-            notes["start_note"],
-            had_features=bool(notes.get("had_features", False)),
-        )
+        with rebuilding("analysis"):
+            run = Run.from_parts(arrays, meta)
+            reference, linear = (
+                MinimumNorm.from_parts(run.problem, part(name, arrays), meta[name]) if name in meta else None
+                for name in ("reference", "linear")
+            )
+            notes = meta["analysis"]
+            return _conclude(
+                run,
+                _References(reference, linear, notes["reference_note"], notes["interrupted"]),
+                notes["start_note"],
+                had_features=bool(notes.get("had_features", False)),
+            )
 
 
 class _References(NamedTuple):

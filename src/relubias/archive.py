@@ -11,14 +11,15 @@ import os
 import uuid
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relubias.errors import ArgumentError, DataError
+from relubias.errors import ArgumentError, DataError, RelubiasError
 
 FORMAT = 1
 _META = "relubias.json"
@@ -125,3 +126,20 @@ def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any
     """Take the arrays of one part out again; the inverse of :func:`nested`."""
     prefix = f"{name}/"
     return Held({key[len(prefix) :]: array for key, array in arrays.items() if key.startswith(prefix)})
+
+
+@contextmanager
+def rebuilding(kind: str) -> Iterator[None]:
+    """Rebuild a record inside; what fails there fails because of what was read.
+
+    Raises
+    ------
+    DataError
+        In place of whatever else was raised.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (RelubiasError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(f"the saved {kind} is damaged or was changed: {str(error).rstrip('.')}.") from error

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relubias.archive import load_record, nested, part, save_record
-from relubias.arguments import as_count
-from relubias.errors import ArgumentError, DataError
+from relubias.archive import load_record, nested, part, rebuilding, save_record
+from relubias.arguments import as_count, is_number
+from relubias.errors import DataError
 from relubias.facts import Facts, facts_of
 from relubias.held_out import HeldOut
 from relubias.linalg.factor import GramOperator
@@ -385,12 +385,13 @@ class Problem:
         DataError
             If something is missing, or cannot be what it should be.
         """
-        fields = dict(meta["problem"])
-        population, test = fields.pop("population", None), part("test", arrays)  # older files have neither
-        try:
+        with rebuilding("problem"):
+            fields = dict(meta["problem"])
+            population, test = fields.pop("population", None), part("test", arrays)  # older files have neither
             gram = as_gram(arrays["gram"])
             if np.any(np.diagonal(gram) < 0):
                 raise DataError("the saved K has a negative entry on its diagonal; no features X give K = X Xᵀ.")
+            _require_plain(fields)
             fields["notes"] = tuple(fields["notes"])
             fields["n_features"] = as_count(fields["n_features"], "the number of features")
             for key, length in (("feature_names", fields["n_features"] or 0), ("sample_names", len(gram))):
@@ -403,8 +404,17 @@ class Problem:
                 test=HeldOut.from_arrays(test) if test else None,
                 **fields,
             )
-        except (KeyError, TypeError, ArgumentError) as error:
-            raise DataError(f"the saved problem is damaged or was changed: {error}.") from error
+
+
+def _require_plain(fields: dict[str, Any]) -> None:
+    """Raise DataError where a description of the problem is not of the type that was saved."""
+    types: dict[str, Any] = {"source": str, "preprocess": str, "target_name": str | None}
+    types |= {"notes": list, "feature_names": list | None, "sample_names": list | None}
+    for key, type_ in types.items():
+        if not isinstance(fields[key], type_):
+            raise DataError(f"the saved {key} is {fields[key]!r:.80}; the file is damaged or was changed.")
+    if not (is_number(fields["label_mean"]) and np.isfinite(fields["label_mean"])):
+        raise DataError(f"the saved label_mean is {fields['label_mean']!r:.80}, not a finite number.")
 
 
 def same_problem(first: Problem, second: Problem) -> bool:

@@ -126,6 +126,14 @@ def test_arrays_of_the_user_are_not_replaced(tmp_path: Path, capsys: pytest.Capt
         (tmp_path / name).unlink()
 
 
+def test_a_problem_that_the_user_saved_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = relubias.Problem.from_features(np.eye(3), np.ones(3)).save(tmp_path / "p.npz")
+    contents = path.read_bytes()
+    assert "p.npz exists" in refusal(capsys, "sample", LINE_OF_FEW, "--output", path)
+    assert path.read_bytes() == contents
+    assert [entry.name for entry in tmp_path.iterdir()] == ["p.npz"]
+
+
 def test_another_sampler_does_not_take_the_place_of_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -109,6 +109,13 @@ def test_right_angles_are_exact() -> None:
         (lambda: sampling.vardi_shamir(gamma=1e200), "gamma must be a positive finite number from 1e-75 to"),
         (lambda: sampling.vardi_shamir(gamma=10**400), "gamma must be a positive finite number"),
         (lambda: sampling.vardi_shamir(gamma="1"), "gamma must be a positive finite number"),  # type: ignore[arg-type]
+        (lambda: sampling.vardi_shamir(gamma=10**5000), "it is a number of thousands of digits"),
+        (lambda: sampling.duplicates(n_samples=10**5000, rng=0), "it is a number of thousands of digits"),
+        (
+            lambda: sampling.two_samples(angle=1, labels=(1e300, -1.0)),
+            "each of labels must be 0, or of a magnitude from",
+        ),
+        (lambda: sampling.duplicates(n_samples=4, conflicting=1, rng=0), "conflicting must be true or false; it is 1"),  # type: ignore[arg-type]
         (lambda: sampling.coherent(n_samples=3, cosine=10**400, rng=0), "cosine of 3 rows must be from"),
         (lambda: sampling.duplicates(n_samples=3, copies=3, rng=0), "copies must be a whole number from 1 to 2"),
         (lambda: sampling.vardi_shamir(gamma=0), "gamma must be a positive finite number"),
@@ -137,3 +144,16 @@ def test_huge_and_exact_numbers_are_numbers() -> None:
     assert sampling.draw("two-samples angle=1e20", rng=0).n_samples == 2
     assert sampling.VardiShamir(Fraction(1, 2)) == sampling.VardiShamir(0.5)  # type: ignore[arg-type]
     assert sampling.VardiShamir(Fraction(1, 2)).draw().gram[2, 2] == 0.5  # type: ignore[arg-type]
+
+
+def test_a_truth_value_of_numpy_is_one() -> None:
+    conflicting: Any = np.bool_(True)
+    sampler = sampling.Duplicates(4, 2, conflicting)
+    assert sampling.from_toml(sampling.to_toml(sampler)) == sampler == sampling.Duplicates(4, 2, True)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_labels_at_the_ends_of_the_range_are_trained_on(unit: float) -> None:
+    """The limit is proportional to the labels, over three hundred orders of magnitude."""
+    shown, usual = (analyze(sampling.two_samples(angle=60, labels=(y, -y))).run.state for y in (unit, 1.0))
+    np.testing.assert_allclose(shown.dual / unit, usual.dual, rtol=1e-9, atol=1e-12)

@@ -164,8 +164,12 @@ def test_laws_are_read_from_one_line(text: str, law: Any) -> None:
         ("teacher single pair", "'pair' is a second list of signs"),
         ("teacher relu linear", "'linear' is a second activation"),
         ("teacher relu relu", "'relu' is a second activation"),
-        ("teacher noise=-1", "noise must be a finite number ≥ 0"),
-        ("teacher amplitude=0", "amplitude must be a finite number > 0"),
+        ("teacher noise=-1", "noise is a standard deviation and cannot be negative; it is -1"),
+        ("teacher noise=1e300", "noise must be 0, or of a magnitude from 1e-150 to"),
+        ("teacher amplitude=0", "amplitude must be a positive finite number from 1e-150 to"),
+        ("teacher amplitude=1e-320", "amplitude must be a positive finite number from 1e-150 to"),
+        ("signs 1e-320", "low must be a positive finite number from 1e-150 to"),
+        ("signs 1..1e300", "high must be a positive finite number from 1e-150 to"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, message: str) -> None:

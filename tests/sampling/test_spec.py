@@ -201,3 +201,9 @@ def test_plain_values_of_a_spectrum_are_taken_by_the_functions() -> None:
     values = {"kind": "spiked", "count": 2, "size": 9}
     problem = sampling.gaussian(n_samples=3, n_features=50, spectrum=values, rng=0)  # type: ignore[arg-type]
     assert problem.population == Gaussian(50, spectrum=Spiked(2, 9.0)).population
+
+
+def test_what_is_no_sampler_is_not_written() -> None:
+    nothing: Any = None
+    with pytest.raises(ArgumentError, match="a sampler is a RandomProblem or an instance; this is None"):
+        sampling.to_toml(nothing)

@@ -94,9 +94,7 @@ class _Files:
         ArgumentError
             If there is one.
         """
-        from relubias.archive import kind_of_record
-
-        theirs = [self.problem] if self.problem.exists() and kind_of_record(self.problem) != "problem" else []
+        theirs = [self.problem] if self.problem.exists() and not self._is_drawn_before() else []
         if self.sampler.exists() and not (self._is_given(given) or _names(self.sampler, law)):
             theirs.append(self.sampler)
         if self.features is not None and self.features.exists() and not _is_drawn(self.features):
@@ -105,6 +103,12 @@ class _Files:
             raise ArgumentError(
                 f"{theirs[0]} exists and is not what this draw would write again; choose another --output, or move it."
             )
+
+    def _is_drawn_before(self) -> bool:
+        """Whether the problem is one that has its sampler beside it, and no other that somebody saved."""
+        from relubias.archive import kind_of_record
+
+        return self.sampler.exists() and kind_of_record(self.problem) == "problem"
 
     def _is_given(self, given: str) -> bool:
         """Whether the sampler was read from the very file that would name it."""

@@ -25,7 +25,18 @@ from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.problem import Problem
 from relubias.sampling.labels import LabelLaw, Signs, checked_labels, labels_from_dict
-from relubias.sampling.records import any_real, as_plain, items, real, rebuilt, require_drawable, settle, size, whole
+from relubias.sampling.records import (
+    any_real,
+    as_plain,
+    items,
+    real,
+    rebuilt,
+    require_drawable,
+    settle,
+    size,
+    size_or_zero,
+    whole,
+)
 from relubias.sampling.streams import Rng, seed_in_words, streams
 
 #: Lengths are from 1/_LONGEST to this, so that their squares are numbers.
@@ -212,8 +223,9 @@ class Duplicates(Labelled):
         if self.n_samples < 2:
             raise ArgumentError("duplicates need n_samples of at least 2: a row and its copy.")
         settle(self, copies=whole(self.copies, "copies", 1, self.n_samples - 1))
-        if not isinstance(self.conflicting, bool):
-            raise ArgumentError(f"conflicting must be true or false; it is {self.conflicting!r}.")
+        if not isinstance(self.conflicting, bool | np.bool_):
+            raise ArgumentError(f"conflicting must be true or false; it is {self.conflicting!r:.80}.")
+        settle(self, conflicting=bool(self.conflicting))
 
     @property
     def words(self) -> str:
@@ -291,7 +303,7 @@ class TwoSamples(Instance):
             pair = items(getattr(self, name)) or ()
             if len(pair) != 2:
                 raise ArgumentError(f"{name} of two samples must be two numbers; they are {getattr(self, name)!r:.80}.")
-            settle(self, **{name: tuple(any_real(value, f"each of {name}") for value in pair)})
+            settle(self, **{name: tuple(size_or_zero(value, f"each of {name}") for value in pair)})
         settle(self, angle=any_real(self.angle, "angle"), norms=tuple(size(v, "norms", _LONGEST) for v in self.norms))
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:

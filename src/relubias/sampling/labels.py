@@ -32,10 +32,11 @@ from relubias.sampling.records import (
     as_plain,
     built,
     items,
-    real,
     rebuilt,
     settle,
     share,
+    size,
+    size_or_zero,
     unknown,
 )
 from relubias.sampling.spelling import number, pairs
@@ -110,6 +111,7 @@ class Signs:
         settle(self, low=any_real(self.low, "low"), high=any_real(self.high, "high"))
         if not 0.0 < self.low <= self.high:
             raise ArgumentError(f"magnitudes need 0 < low ≤ high; they are {self.low!r} and {self.high!r}.")
+        settle(self, low=size(self.low, "low"), high=size(self.high, "high"))
 
     def draw(
         self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
@@ -165,9 +167,11 @@ class Teacher:
         settle(
             self,
             signs=tuple(int(sign) for sign in signs),
-            noise=real(self.noise, "noise", "a finite number ≥ 0", lambda number: number >= 0.0),
-            amplitude=real(self.amplitude, "amplitude", "a finite number > 0", lambda number: number > 0.0),
+            noise=size_or_zero(self.noise, "noise"),
+            amplitude=size(self.amplitude, "amplitude"),
         )
+        if self.noise < 0.0:
+            raise ArgumentError(f"noise is a standard deviation and cannot be negative; it is {self.noise!r}.")
 
     @property
     def n_teachers(self) -> int:

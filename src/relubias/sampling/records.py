@@ -147,7 +147,7 @@ def real(value: Any, what: str, wanted: str, holds: Callable[[float], bool]) -> 
         number = math.nan
     if math.isfinite(number) and holds(number):
         return number
-    raise ArgumentError(f"{what} must be {wanted}; it is {value!r:.80}.")
+    raise ArgumentError(f"{what} must be {wanted}; it is {_shown(value)}.")
 
 
 def any_real(value: Any, what: str) -> float:
@@ -161,6 +161,12 @@ def size(value: Any, what: str, largest: float = LARGEST) -> float:
     return real(value, what, wanted, lambda number: 1.0 / largest <= number <= largest)
 
 
+def size_or_zero(value: Any, what: str) -> float:
+    """Return 0, or a number whose magnitude is that of a :func:`size`, or raise ArgumentError."""
+    wanted = f"0, or of a magnitude from {1.0 / LARGEST:.0e} to {LARGEST:.0e}"
+    return real(value, what, wanted, lambda number: number == 0.0 or 1.0 / LARGEST <= abs(number) <= LARGEST)
+
+
 def share(value: Any, what: str) -> float:
     """Return a number from 0 to 1, or raise ArgumentError."""
     return real(value, what, "a number from 0 to 1", lambda number: 0.0 <= number <= 1.0)
@@ -170,7 +176,15 @@ def whole(value: Any, what: str, least: int = 1, most: int = MOST_FEATURES) -> i
     """Return a whole number from `least` to `most`, or raise ArgumentError."""
     if is_whole(value) and least <= value <= most:
         return int(value)
-    raise ArgumentError(f"{what} must be a whole number from {least:,} to {most:,}; it is {value!r:.80}.")
+    raise ArgumentError(f"{what} must be a whole number from {least:,} to {most:,}; it is {_shown(value)}.")
+
+
+def _shown(value: Any) -> str:
+    """The beginning of what a value looks like; Python does not write down whole numbers of thousands of digits."""
+    try:
+        return f"{value!r:.80}"
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def require_drawable(n_rows: int) -> None:

@@ -44,8 +44,17 @@ def sampler_from_dict(values: Any) -> Sampler:
 
 
 def to_toml(sampler: Sampler) -> str:
-    """Write a sampler as TOML; fields that are None are left out."""
+    """Write a sampler as TOML; fields that are None are left out.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no sampler.
+    """
     import tomli_w
+
+    if not isinstance(sampler, RandomProblem | Instance):
+        raise ArgumentError(f"a sampler is a RandomProblem or an instance; this is {sampler!r:.80}.")
 
     return tomli_w.dumps(_without_none(sampler.as_dict()))
 
