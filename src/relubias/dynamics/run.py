@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relubias.archive import load_record, nested, part, save_record
+from relubias.archive import load_record, nested, part, rebuilding, save_record
 from relubias.dynamics.cycles import Cycle
 from relubias.dynamics.trajectory import Record, Trajectory
 from relubias.errors import ArgumentError, NotAtLimit
@@ -283,7 +283,9 @@ class Run:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Run:
         """Read what :meth:`save` wrote; the run can be continued where the saved one could."""
-        return cls.from_parts(*load_record(path, "run"))
+        parts = load_record(path, "run")
+        with rebuilding("run"):
+            return cls.from_parts(*parts)
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays and JSON-able values from which :meth:`from_parts` rebuilds the run."""

@@ -7,8 +7,8 @@ The optimality (Karush–Kuhn–Tucker) conditions of  min ‖w‖  s.t.  β_i =
     a_i β_i = 0 on N                 (complementarity)
 
 and :class:`KKT` says how far a point is from each. ½‖w*‖² ≥ t_Pᵀa_P − ½aᵀKa for every a with a_N ≤ 0: that is the
-lower bound. Several neurons are one neuron on lifted samples (:mod:`relubias.references.lifting`); after branch and bound
-the residuals are those within the pieces of the solution, and the lower bound is that of the search.
+lower bound. Several neurons are one neuron on lifted samples (:mod:`relubias.references.lifting`); after branch and
+bound the residuals are those within the pieces of the solution, and the lower bound is that of the search.
 """
 
 from __future__ import annotations
