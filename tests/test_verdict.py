@@ -156,7 +156,7 @@ def test_labels_of_zero_are_counted_apart() -> None:
 def test_labels_all_zero_have_a_verdict_too() -> None:
     text = said(analyze(Problem.from_gram([[1.0]], [0.0])))
     assert "All labels are 0" in text
-    assert "The pre-activation tends to 0, the kink of the ReLU, for row 1." in text
+    assert "The pre-activation tends to 0, the kink of the activation, for row 1." in text
 
 
 def test_a_death_is_told_with_its_step_and_what_stayed_unfit() -> None:
@@ -233,7 +233,7 @@ def test_conflicting_duplicates_and_zero_rows_are_named() -> None:
     labels = np.arange(1.0, 11.0)
     text = said(analyze(Problem.from_features(features, labels)))
     assert "Row 2 and row 4 coincide but have different labels, so that no model can interpolate them all." in text
-    assert "Every feature of row 7 is 0, where the prediction is 0 whatever the weights are." in text
+    assert "Every feature of row 7 is 0, where no weights of the first layer change the prediction." in text
     assert "There is no gap to report, since the reference is infeasible" in text
 
 

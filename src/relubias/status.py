@@ -35,7 +35,7 @@ class Status(StrEnum):
 
 _MEANING = {
     Status.CERTIFIED: "the activation pattern can never change again and the state is the exact limit",
-    Status.CERTIFIED_DEGENERATE: "the limit is exact, and some pre-activations tend to 0, on the kink of the ReLU",
+    Status.CERTIFIED_DEGENERATE: "the limit is exact, and some pre-activations tend to 0, the kink of the activation",
     Status.DEAD: "the limit is exact, but a neuron that was needed has no active sample and will never move",
     Status.REACHED: "the number of steps (or the time) that was asked for has been reached",
     Status.CONVERGED: "the steps no longer move anything beyond rounding, but no certificate could be given",

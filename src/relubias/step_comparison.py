@@ -32,6 +32,8 @@ from relubias.state import State
 
 #: Steps that are compared where none are asked for, as fractions of the default step 1/λ_max(H).
 FRACTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+#: Distances up to this fraction of ‖W‖ are rounding.
+ROUNDING = 1e-9
 #: An exponent is fitted through so many steps at least.
 FEWEST = 3
 
@@ -230,7 +232,9 @@ def _reference(problem: Problem, network: Network, near: State) -> tuple[Minimum
 
 def _order(flow: Run, rows: Sequence[StepRow]) -> Exponent | None:
     """Fit log δ = p log η + const over the steps with a limit."""
-    kept = [row for row in rows if row.run.at_limit and row.to_flow > 0]
+    # Distances at rounding level have no order.
+    least = ROUNDING * flow.state.norm
+    kept = [row for row in rows if row.run.at_limit and row.to_flow > least]
     if len(kept) < FEWEST or not flow.at_limit:
         return None
     x, y = np.log([row.step_size for row in kept]), np.log([row.to_flow for row in kept])

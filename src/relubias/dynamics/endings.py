@@ -50,7 +50,9 @@ class Endings:
         primal = primal.copy()
         # An entry that slipped below zero within rounding, so that no event was logged, is at rest as well.
         slipped = np.flatnonzero(it.kinked & (it.logged > 0) & (primal <= 0))
-        at_rest = tuple(sorted({*at_rest, *map(int, slipped)}))
+        # So is one within the dead zone: steps have left that much rounding in it, and it may change sign for ever.
+        near = np.flatnonzero(it.kinked & (it.zero > 0.0) & (np.abs(primal) <= it.zero))
+        at_rest = tuple(sorted({*at_rest, *map(int, slipped), *map(int, near)}))
         primal.ravel()[list(at_rest)] = 0.0
         residual = it.residual_at(primal)
         unfitted = np.abs(residual) > INTERPOLATED * np.abs(it.labels).max(initial=0.0)
@@ -68,7 +70,7 @@ class Endings:
             return Ending(Status.DEAD, self._death(needed), primal, dual, at_rest)
         if len(at_rest):
             names = listed([self.problem.sample(i % it.primal.shape[1]) for i in at_rest])
-            message = f"{when}; the pre-activations of {names} tend to 0, where no sign can be certified."
+            message = f"{when}, but at zero; the pre-activations of {names} tend to 0, where no sign can be certified."
             return Ending(Status.CERTIFIED_DEGENERATE, message, primal, dual, at_rest)
         return Ending(Status.CERTIFIED, f"{when}; the state is the exact limit.", primal, dual, at_rest)
 

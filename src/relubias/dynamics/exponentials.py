@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
 
+#: Times whose square overflows.
+HUGE = 1e150
 INFINITY = float("inf")
 #: Windows examined in one search; beyond it the search returns how far it has come.
 SEARCH_WINDOWS = 4_000
@@ -175,7 +177,7 @@ class ExponentialSums:
                     low, high = contact_basis(self.rates, end, order), contact_basis(self.rates, 0.0, order)
                     signed = weights[some] if order == 2 else -weights[some]
                     lowest[some] = signed @ (0.5 * (low + high)) - np.abs(signed) @ (0.5 * (high - low))
-                    margin[some] /= end**order
+                    margin[some] /= float(end) ** order if end < HUGE else INFINITY
         return lowest, margin
 
     def _slope_signs(self, first: float, end: float, rows: Rows) -> tuple[Array, Array]:
@@ -224,7 +226,7 @@ class ExponentialSums:
             slope = float(-self.weights[row] @ decay(self.rates, time))
             step = time - value / slope if slope < 0.0 else INFINITY
             fresh = step if low < step < high else 0.5 * (low + high)
-            if abs(fresh - time) <= 2.0**-52 * high or value == 0.0:
+            if abs(fresh - time) <= 2.0**-52 * fresh or value == 0.0:
                 return fresh if value != 0.0 else time
             time = fresh
         return time

@@ -182,10 +182,9 @@ class FlowEndings:
 
 
 def _stable_step(piece: Piece) -> float:
-    """2/λ_max(H) of the pattern at the end, sliders counted as inactive."""
-    union, matrix = piece.field.operator.curvature(piece.point.mode > 0)
+    """2/λ_max(H) of the slopes at the end, 0 for sliders."""
+    union, matrix = piece.field.operator.curvature(piece.field.slopes(piece.point.mode))
     if not len(union):
         return math.inf
-    last = len(union) - 1
-    largest = scipy.linalg.eigvalsh(matrix, subset_by_index=(last, last), check_finite=False)[0]
+    largest = scipy.linalg.eigvalsh(matrix, check_finite=False)[-1]
     return 2.0 / float(largest)

@@ -207,7 +207,6 @@ def stable_step(operator: GramOperator, slopes: Array, hidden: Array | None = No
         matrix = matrix + hidden.T @ hidden
     if not np.all(np.isfinite(matrix)):
         return 0.0
-    last = operator.n_samples - 1
-    largest = scipy.linalg.eigvalsh(matrix, subset_by_index=(last, last), check_finite=False)[0]
+    largest = scipy.linalg.eigvalsh(matrix, check_finite=False)[-1]
     bound = float(largest) * curvature
     return 2.0 / bound if bound > 0.0 else math.inf

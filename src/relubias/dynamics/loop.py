@@ -278,6 +278,5 @@ def _stable_step(iterate: Iterate) -> float:
     union, matrix = iterate.operator.curvature(iterate.slopes)
     if not len(union):
         return math.inf
-    last = len(union) - 1
-    largest = scipy.linalg.eigvalsh(matrix, subset_by_index=(last, last), check_finite=False)[0]
+    largest = scipy.linalg.eigvalsh(matrix, check_finite=False)[-1]
     return 2.0 / float(largest)

@@ -253,7 +253,7 @@ def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> App
     iterate.flops += factors * factor
     whole = factors == period
     unit = ERRORS * EPS * np.sqrt(len(turn.origin))
-    contraction = float(np.linalg.norm(matrix, 2)) + unit * factors * reach**2
+    contraction = _norm(matrix) + unit * factors * reach**2
     if not contraction < 1.0 or not (whole or turn.stable):
         return None
     first = turn.around(turn.origin, kept)
@@ -267,6 +267,14 @@ def approach(iterate: Iterate, period: int, *, allowed: float, kept: int) -> App
     if not (1.0 if turn.stable else reach) * distance < min(cycle.clearance, first.clearance):
         return None
     return Approach(turn, cycle, tuple(points), matrix if whole else None, distance)
+
+
+def _norm(matrix: Array) -> float:
+    """‖M‖; infinite where it cannot be computed."""
+    try:
+        return float(np.linalg.norm(matrix, 2))
+    except np.linalg.LinAlgError:
+        return float("inf")
 
 
 def _solved(turn: PeriodMap, matrix: Array, first: Turn) -> list[Array] | None:

@@ -181,6 +181,12 @@ class Run:
         return f"<Run of {self.network}: {self.status} after {self.duration}; {self.message}>"
 
     @property
+    def signs(self) -> tuple[int, ...]:
+        """Signs of the output weights at the end; those of the network, unless training has changed one."""
+        outer = self.state.output_weights
+        return tuple(int(np.sign(a)) or sign for a, sign in zip(outer, self.network.signs, strict=True))
+
+    @property
     def is_flow(self) -> bool:
         """True for gradient flow, whose moments are real times."""
         return self.time is not None

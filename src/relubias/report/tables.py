@@ -167,7 +167,7 @@ def _steps(steps: int) -> str:
 def _neurons(run: Run) -> Iterator[Row]:
     labels, active = run.problem.labels, active_pattern(run)
     on = "active on" if run.network.activation.has_pattern else "β > 0 on"
-    for k, sign in enumerate(run.network.signs):
+    for k, sign in enumerate(run.signs):
         where = (portion(active[k], labels > 0) + " positive", portion(active[k], labels < 0) + " negative labels")
         died = f"; died at {run.at(run.dead[k])}" if k in run.dead else ""
         outer = f", a = {number(float(run.state.output_weights[k]))}" if run.network.train_output else ""

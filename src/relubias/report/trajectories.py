@@ -195,10 +195,10 @@ def draw_norms(axes: Axes, run: Run, trajectory: Trajectory, reference: MinimumN
         axes.plot(
             trajectory.times,
             trajectory.norms[:, k],
-            color=COLOURS[run.network.signs[k]],
+            color=COLOURS[run.signs[k]],
             linestyle=DASHES[k % len(DASHES)],
             linewidth=1.2,
-            label=f"neuron {k + 1} ({'+' if run.network.signs[k] > 0 else '−'})",
+            label=f"neuron {k + 1} ({'+' if run.signs[k] > 0 else '−'})",
         )
     if reference is not None and reference.status is Optimality.OPTIMAL and run.network.n_neurons == 1:
         axes.axhline(reference.norm, color=RED, linestyle=(0, (6, 2)), linewidth=1.0, label="‖w*‖")
@@ -295,7 +295,7 @@ def _label_steps(panels: NDArray[Any], run: Run, trajectory: Trajectory) -> None
 
 
 def _name(run: Run, neuron: int) -> str:
-    return f"Neuron {neuron + 1} ({'+' if run.network.signs[neuron] > 0 else '−'})"
+    return f"Neuron {neuron + 1} ({'+' if run.signs[neuron] > 0 else '−'})"
 
 
 def _title(run: Run, trajectory: Trajectory) -> str:

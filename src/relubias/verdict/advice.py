@@ -52,7 +52,7 @@ def _advice_on_depth(parts: Parts) -> list[str]:
 def _advice_on_data(parts: Parts) -> list[str]:
     run, problem = parts.run, parts.run.problem
     texts = []
-    signs, labels = set(run.network.signs), problem.labels
+    signs, labels = set(run.signs), problem.labels
     drawn = problem.population is not None  # nothing is done to such features and labels
     own = {sign for sign in (1, -1) if np.any(sign * labels > 0)}
     if run.network.activation.lowest < 0.0:
@@ -76,7 +76,7 @@ def _should_standardise(parts: Parts) -> bool:
     problem = parts.run.problem
     if not parts.had_features or problem.population is not None:
         return False  # there is nothing to standardise, or it would no longer be the draw
-    if not any(np.any(sign * problem.labels > 0) for sign in parts.run.network.signs):
+    if not any(np.any(sign * problem.labels > 0) for sign in parts.run.signs):
         return False  # there is nothing that these neurons could fit, on whatever features
     few = problem.n_features is None or problem.n_features <= problem.n_samples
     return parts.regime.verdict is Membership.OUTSIDE and problem.preprocess == "none" and not few

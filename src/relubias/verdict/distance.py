@@ -68,7 +68,7 @@ def _compromise(parts: Parts, reference: MinimumNorm) -> list[str]:
 
 def _per_neuron(parts: Parts, gap: Gap) -> str:
     """The distance of each neuron, where there are several."""
-    signs = parts.run.network.signs
+    signs = parts.run.signs
     if len(signs) == 1:
         return ""
     each = (
@@ -102,7 +102,7 @@ def _finite_step(parts: Parts) -> str:
     outside = parts.regime.verdict is Membership.OUTSIDE or reference is None or reference.of != "global"
     if run.is_flow or outside or run.network.n_neurons > 1 or run.stabilised_at != 1 or not np.all(run.start.pattern):
         return ""
-    signed = run.network.signs[0] * run.problem.labels
+    signed = run.signs[0] * run.problem.labels
     own = signed > 0
     if np.all(own) or not np.any(own) or not np.array_equal(run.state.pattern[0], own):
         return ""

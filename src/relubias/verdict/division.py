@@ -57,7 +57,7 @@ def interference(run: Run) -> float | None:
 
 
 def _shares(run: Run) -> list[str]:
-    labels, signs = run.problem.labels, np.array(run.network.signs)
+    labels, signs = run.problem.labels, np.array(run.signs)
     texts = []
     for sign, word in ((1, "positive"), (-1, "negative")):
         mask = sign * labels > 0
@@ -83,7 +83,7 @@ def _neurons(run: Run) -> list[str]:
 
 
 def _neuron(run: Run, k: int, active: Mask, alone: Mask) -> str:
-    sign, labels = run.network.signs[k], run.problem.labels
+    sign, labels = run.signs[k], run.problem.labels
     own, other = ("positive", "negative") if sign > 0 else ("negative", "positive")
     mine, opposed = sign * labels > 0, sign * labels < 0
     fitted = int(np.sum(run.interpolated & alone & mine))
@@ -98,11 +98,11 @@ def _neuron(run: Run, k: int, active: Mask, alone: Mask) -> str:
 
 def _decoupling(run: Run) -> list[str]:
     """Claim 4 of the paper, for a pair with one neuron of each sign."""
-    if sorted(run.network.signs) != [-1, 1]:
+    if sorted(run.signs) != [-1, 1]:
         return []
     active = active_pattern(run)
     labels = run.problem.labels
-    wanted = np.array(run.network.signs)[:, None] * labels > 0
+    wanted = np.array(run.signs)[:, None] * labels > 0
     last = float(run.last_change.max())
     if np.array_equal(active, wanted):
         since = f"from {run.at(last)} on" if last else "from the start"

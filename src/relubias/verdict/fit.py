@@ -56,7 +56,7 @@ def _separated(run: Run) -> list[str]:
 
 def _among_own(run: Run, worst: int) -> str:
     """The largest misfit of a single neuron where the sign of the label lets it fit, if that is another sample."""
-    own = run.network.signs[0] * run.problem.labels > 0
+    own = run.signs[0] * run.problem.labels > 0
     one_sided = run.network.activation.lowest >= 0.0
     if run.network.n_neurons > 1 or not one_sided or not np.any(own & ~run.interpolated) or own[worst]:
         return ""
@@ -90,20 +90,20 @@ def _limits(parts: Parts) -> list[str]:
     if rank < n:
         texts.append(
             f"the {n:,} samples span {count(rank, 'dimension')}: any labels of {rank:,} linearly independent samples "
-            "can be interpolated at once, others only where they happen to agree"
+            "can be interpolated at once by a linear model, others only where they happen to agree"
         )
     if reference is None:
         return texts
     if reference.status is Optimality.INFEASIBLE:
         if not alone:
             return [*texts, reference.message]
-        own = run.network.signs[0] * problem.labels > 0
+        own = run.signs[0] * problem.labels > 0
         demand = "fit the labels linearly" if reference.of == "linear" else f"fit the {words(run)[0]} labels"
         if reference.of != "linear" and not np.all(own):
             demand += " and predict 0 elsewhere"
         texts.append(f"no weights {demand} on all samples at once: {shortfall(reference)}")
     elif rank < n and reference.status is Optimality.OPTIMAL and reference.of == "global" and alone:
-        mask = run.network.signs[0] * problem.labels > 0
+        mask = run.signs[0] * problem.labels > 0
         whole = count(int(mask.sum()), f"{words(run)[0]} label")
         texts.append(f"one neuron can do all that is asked of it: w* fits {whole} and predicts 0 elsewhere")
     return texts
@@ -131,5 +131,5 @@ def _conflicts(run: Run) -> list[str]:
     zero_rows = [i for i in problem.facts.zero_rows if problem.labels[i] != 0]
     if zero_rows:
         names = listed(problem.sample(i) for i in zero_rows)
-        texts.append(f"every feature of {names} is 0, where the prediction is 0 whatever the weights are")
+        texts.append(f"every feature of {names} is 0, where no weights of the first layer change the prediction")
     return texts

@@ -61,7 +61,7 @@ def step_ratio(run: Run) -> float | None:
 
 def words(run: Run) -> tuple[str, str]:
     """The sign of the labels that a single neuron can fit, and the other one."""
-    return ("positive", "negative") if run.network.signs[0] > 0 else ("negative", "positive")
+    return ("positive", "negative") if run.signs[0] > 0 else ("negative", "positive")
 
 
 def exceptions(run: Run, mask: Mask, whole: Mask) -> str:

@@ -17,7 +17,7 @@ def selection(parts: Parts) -> list[str]:
         return ["all labels are 0: weights without an active sample fit them, w = 0 among them"]
     if run.network.n_neurons > 1 or run.network.activation.name != "relu" or not _fitting(run):
         return []
-    sign, (own, other) = run.network.signs[0], words(run)
+    sign, (own, other) = run.signs[0], words(run)
     fitting, opposed = sign * labels > 0, sign * labels < 0
     if not np.any(fitting):
         return [_nothing_to_learn(run, own, other)]

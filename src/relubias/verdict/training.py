@@ -86,7 +86,7 @@ def settling(parts: Parts) -> list[str]:
         texts.append(f"at the end {where} slide along the kink of the activation, or tend to it: β = 0 there")
     elif run.at_zero:
         where = listed(run.problem.sample(i) for i in sorted({i for _, i in run.at_zero}))
-        texts.append(f"the pre-activation tends to 0, the kink of the ReLU, for {where}")
+        texts.append(f"the pre-activation tends to 0, the kink of the activation, for {where}")
     return texts
 
 
@@ -119,7 +119,7 @@ def deaths(parts: Parts) -> list[str]:
         texts.append(f"{len(dead) - NAMED:,} more neurons died, the last at {run.at(last)} (run.dead names them all)")
     if run.status is Status.DEAD and run.network.n_neurons == 1:
         own, _ = words(run)
-        left = (run.network.signs[0] * run.problem.labels > 0) & ~run.interpolated
+        left = (run.signs[0] * run.problem.labels > 0) & ~run.interpolated
         texts.append(f"it was needed: {count(int(left.sum()), f'{own} label')} stayed unfit")
     return texts
 
