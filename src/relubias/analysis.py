@@ -31,7 +31,6 @@ from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.references import checked_of, minimum_norm, suitable
-from relubias.references.pair import require_global
 from relubias.references.pattern import partition_of
 from relubias.references.record import MinimumNorm
 from relubias.state import State
@@ -232,12 +231,10 @@ def analyze(
 
 
 def _require_possible(network: Network, start: State, of: str) -> None:
-    """Refuse a reference that this network or start cannot have; others are noted in the analysis."""
+    """Refuse a reference that this start cannot have; others are noted in the analysis."""
     if network.train_output or network.activation.name != "relu":
         return
-    if of == "global":
-        require_global(network)
-    elif of == "partition":
+    if of == "partition":
         partition_of(start)
 
 

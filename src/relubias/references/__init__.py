@@ -12,9 +12,9 @@ from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.references.certify import Certificate, certify
 from relubias.references.linear import linear_interpolator
-from relubias.references.pair import BUDGET, pair_minimum, require_global
 from relubias.references.pattern import partition_of, pattern_minimum
 from relubias.references.record import KKT, MinimumNorm
+from relubias.references.searched import is_pair, searched_minimum
 from relubias.references.single import require_fixed_relu, single_neuron
 from relubias.state import State
 
@@ -25,7 +25,7 @@ CHOICES = ("global", "pattern", "partition", "linear")
 
 
 def minimum_norm(
-    problem: Problem, network: Network, *, of: str = "global", state: State | None = None, budget: int = BUDGET
+    problem: Problem, network: Network, *, of: str = "global", state: State | None = None, budget: int | None = None
 ) -> MinimumNorm:
     """Find the solution of minimum ℓ₂ norm, with the residuals and the lower bound that prove it.
 
@@ -35,51 +35,48 @@ def minimum_norm(
     network : Network
     of : {"global", "pattern", "partition", "linear"}
         ``"global"``: among the global minimisers of the loss. For one neuron of sign s: min ‖w‖ s.t. x_iᵀw = s y_i
-        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For two neurons of opposite sign: min ‖W‖ s.t. f = y, by branch
-        and bound. ``"pattern"``: any network, among the weights with the pattern of `state` that fit what this
+        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For several neurons: min ‖W‖ s.t. f = y, and f = 0 where no neuron has
+        the sign of the label, by branch and bound. ``"pattern"``: any network, among the weights with the pattern of `state` that fit what this
         pattern can fit. ``"partition"``: the same for a state in which each sample is active in one neuron at
         most, of the sign of its label, such as a disjoint start. ``"linear"``: among the linear interpolators,
         s X w = y.
     state : State, optional
         Whose pattern is given, for ``"pattern"`` and ``"partition"``. For ``"global"`` a warm start of the branch and
         bound, such as the state of a run.
-    budget : int
-        Convex programs that the branch and bound may solve.
+    budget : int, optional
+        Convex programs that the branch and bound may solve; by default 10 000 for a pair, and for other networks
+        fewer if they are large: 2e9/(n m)³, but 32 at least and 10 000 at most.
 
     Returns
     -------
     MinimumNorm
         Its status is ``optimal`` only where the residuals of the optimality conditions, recomputed from K, are at
         most 1e-9 relative, or at the rounding level of K; and after branch and bound, where the interval that
-        holds the least norm is at most 1e-8 relative, or at that level.
+        holds the least norm is at most 1e-8 relative, or at that level. Where the budget ends first, or Ctrl-C does,
+        the status says so, and the interval [lower_bound, norm] and the best solution so far are there.
 
     Raises
     ------
     ArgumentError
-        If `of` is not one of the choices, ``"global"`` is asked of a network other than these, a state is missing
-        or belongs to another problem or network, or the activation is not the ReLU.
+        If `of` is not one of the choices, a state is missing or belongs to another problem or network, the activation
+        is not the ReLU, or the output weights are trained.
     """
     require_nouns(problem, network)
-    if not is_whole(budget) or budget < 1:
+    if budget is not None and (not is_whole(budget) or budget < 1):
         raise ArgumentError(f"budget={budget!r} is not a positive whole number of convex programs.")
     if state is not None:
         require_state(problem, network, state, name="state")
     if checked_of(of) == "linear":
         return linear_interpolator(problem, network)
     if of == "global":
-        return _global(problem, network, state, int(budget))
+        if network.n_neurons == 1:
+            return single_neuron(problem, network)
+        return searched_minimum(problem, network, state=state, budget=None if budget is None else int(budget))
     require_fixed_relu(network)
     if state is None:
         raise ArgumentError(f"of={of!r} needs a state whose pattern is given: minimum_norm(..., state=run.state).")
     pattern = partition_of(state) if of == "partition" else state.pattern
     return pattern_minimum(problem, network, pattern, of=of)
-
-
-def _global(problem: Problem, network: Network, state: State | None, budget: int) -> MinimumNorm:
-    if network.n_neurons == 1:
-        return single_neuron(problem, network)
-    require_global(network)
-    return pair_minimum(problem, network, state=state, budget=budget)
 
 
 def suitable(network: Network, start: State) -> str:
@@ -88,7 +85,7 @@ def suitable(network: Network, start: State) -> str:
     The global one for one neuron and for two of opposite sign; else the one given the partition, where the start has
     one, or given the pattern in which training ends.
     """
-    if network.n_neurons == 1 or (network.n_neurons == 2 and sum(network.signs) == 0):
+    if network.n_neurons == 1 or is_pair(network):
         return "global"
     try:
         partition_of(start)

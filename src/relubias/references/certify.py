@@ -8,9 +8,9 @@ so w is optimal exactly where multipliers exist that make both terms on the righ
 dual K⁺β is one choice. For singular K others describe the same weights, and those of our own solution are the second;
 the better of the two is reported. The lower bound is the better of the two as well.
 
-For two neurons of opposite sign the pieces nearest to the candidate make such a program of it, on lifted samples
-(:mod:`relubias.references.pair`). To be optimal there is necessary; the norm must also reach that of the minimum which
-branch and bound has proven.
+For several neurons the pieces nearest to the candidate make such a program of it, on lifted samples
+(:mod:`relubias.references.lifting`). To be optimal there is necessary; the norm must also reach that of the minimum
+which branch and bound has proven.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from relubias.nouns import require_nouns
 from relubias.problem import Problem, same_problem
 from relubias.references.conditions import Evidence, evidence
 from relubias.references.constrained import best_multipliers
-from relubias.references.pair import BUDGET, UNDECIDED, WIDTH, pair_minimum, pair_tree, require_global
+from relubias.references.outcome import WIDTH
 from relubias.references.record import KKT
-from relubias.references.single import constraints_of
+from relubias.references.searched import searched_minimum, tree_of
+from relubias.references.single import constraints_of, require_fixed_relu
 from relubias.state import State
 from relubias.status import Optimality
 
@@ -39,7 +40,7 @@ FEASIBLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What can be said about a candidate for the minimum-norm global minimiser of one neuron, or of a pair.
+    """What can be said about a candidate for the minimum-norm global minimiser.
 
     Attributes
     ----------
@@ -52,15 +53,16 @@ class Certificate:
     message : str
         One sentence.
     kkt : KKT
-        Relative residuals, with `multipliers`; of a pair, those of the program of its own pieces.
+        Relative residuals, with `multipliers`; of several neurons, those of the program of its own pieces.
     misfit : float
-        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units; of a pair, largest |f − y| where y ≠ 0.
+        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units; of several neurons, largest
+        |f − y| where a neuron has the sign of y.
     excess : float
-        Largest positive β_i over the other samples, in label units; of a pair, largest |f| where y = 0.
+        Largest positive β_i over the other samples, in label units; of several neurons, largest |f| there.
     worst_sample : int
         The sample with the largest violation.
-    multipliers : ndarray, shape (n_samples,), of a pair (2 n_samples,)
-        a; of a pair, two for each sample that counts.
+    multipliers : ndarray, shape (n_samples,), or (p,) of several neurons
+        a; of several neurons, one for each of the p constraints of the candidate's pieces.
     norm : float
         ‖w‖, the part outside the span of the samples included.
     lower_bound : float
@@ -93,18 +95,18 @@ class Certificate:
         return self.norm - self.lower_bound
 
 
-def certify(problem: Problem, network: Network, state: State, *, budget: int = BUDGET) -> Certificate:
-    """Check whether a candidate is the minimum-norm global minimiser, of one neuron or of a pair.
+def certify(problem: Problem, network: Network, state: State, *, budget: int | None = None) -> Certificate:
+    """Check whether a candidate is the minimum-norm global minimiser.
 
     Parameters
     ----------
     problem : Problem
     network : Network
-        One neuron, or two of opposite sign.
+        Neurons with the ReLU and fixed signs.
     state : State
         From any source: :meth:`State.from_weights`, :meth:`State.from_dual`, or the state of a run.
-    budget : int
-        Convex programs that the branch and bound of a pair may solve.
+    budget : int, optional
+        Convex programs that the branch and bound of several neurons may solve; see :func:`relubias.minimum_norm`.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def certify(problem: Problem, network: Network, state: State, *, budget: int = B
     Raises
     ------
     ArgumentError
-        If the network has neither one neuron nor two of opposite sign, or the state belongs to another problem or
+        If the activation is not the ReLU, the output weights are trained, or the state belongs to another problem or
         network.
     """
     require_nouns(problem, network)
@@ -122,10 +124,10 @@ def certify(problem: Problem, network: Network, state: State, *, budget: int = B
             f"state is a {type(state).__name__}, not a relubias.State; make one of weights with "
             "relubias.State.from_weights(problem, network, weights)."
         )
-    require_global(network)
+    require_fixed_relu(network)
     if state.network.signs != network.signs or not same_problem(state.problem, problem):
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
-    return _certify_pair(problem, network, state, budget) if network.n_neurons == 2 else _certify_one(problem, state)
+    return _certify_one(problem, state) if network.n_neurons == 1 else _certify_several(problem, state, budget)
 
 
 def _certify_one(problem: Problem, state: State) -> Certificate:
@@ -168,11 +170,11 @@ def _certify_one(problem: Problem, state: State) -> Certificate:
     )
 
 
-def _certify_pair(problem: Problem, network: Network, state: State, budget: int) -> Certificate:
-    star = pair_minimum(problem, network, state=state, budget=budget)
-    tree = pair_tree(problem, network)
-    choice = np.where(tree.kept, tree.nearest(state.primal), UNDECIDED).astype(np.int8)
-    program, multipliers, _ = tree.decided(choice)
+def _certify_several(problem: Problem, state: State, budget: int | None) -> Certificate:
+    network = state.network
+    star = searched_minimum(problem, network, state=state, budget=budget)
+    tree = tree_of(problem, network)
+    program, multipliers, _ = tree.decided(tree.choice_near(state.primal))
     operator = problem.operator
     mismatch = max(float(np.max(np.abs(operator.defect(*own)))) for own in zip(state.dual, state.primal, strict=True))
     difference = state.dual - operator.project(program.dual(multipliers, problem.n_samples))
