@@ -92,6 +92,7 @@ class ManyTree:
         self.scale = float(np.max(np.abs(self.labels), initial=0.0)) or 1.0
         #: Whether a neuron has the sign of a label, shape (n, m).
         self.own = np.where(self.labels[:, None] != 0, self.labels[:, None] * self.signs > 0, self.signs > 0)
+        self._rises = _Rises(len(self.labels))
         self._rows: dict[tuple[int, bytes], tuple[Array, Array, NDArray[np.bool_]]] = {}
 
     def _attainable(self, labels: Array) -> Array:
@@ -119,6 +120,9 @@ class ManyTree:
         bound = 0.0 if failed else self._bound(program, multipliers, proof, excess)
         if failed or excess > 0:
             bound = max(bound, self._bound_of_decided(choice))
+        if parent is not None and parent.split is not None:
+            stage = int(self._stage(parent.choice)[parent.split])
+            self._rises.note(stage, parent.split, parent.bound, bound)
         rounding = program.operator(operator).square_error(multipliers) / proof.norm**2 if proof.norm > 0 else 0.0
         split = self._split(choice, dual, primal, tight=not failed and excess == 0.0)
         nearest = self.nearest(choice, primal)
@@ -285,18 +289,45 @@ class ManyTree:
         return total
 
     def _split(self, choice: Decided, dual: Array, primal: Array, *, tight: bool) -> int | None:
-        """The undecided sample whose label is missed by the most; if none is, and there is an excess, the heaviest."""
+        """The sample to be decided next; None where no undecided one misses its label and the bound is `tight`.
+
+        Of the samples that miss theirs, or of all where none does, the one with the largest product of its load
+        ‖x_i‖ max_k |α_{k,i}| and the mean rise of the bound that its splits have brought so far.
+        """
         open_ = np.any(choice == UNDECIDED, axis=1) & self.kept
         missed = np.abs(self.network.output(primal) - self.labels)
         operator = self.problem.operator
         rounding = ROUNDING * np.sum([operator.image_error(own) for own in dual], axis=0)
         clear = open_ & (missed > rounding + MISSED * self.scale)
-        if np.any(clear):
-            return int(np.argmax(np.where(clear, missed, -1.0)))
-        if tight or not np.any(open_):
-            return None
+        if not np.any(clear):
+            if tight or not np.any(open_):
+                return None
+            clear = open_
         loads = np.sqrt(operator.diagonal) * np.max(np.abs(dual), axis=0)
-        return int(np.argmax(np.where(open_, loads, -1.0)))
+        score = loads * self._rises.expected(self._stage(choice))
+        return int(np.argmax(np.where(clear, score, -1.0)))
+
+    def _stage(self, choice: Decided) -> NDArray[np.intp]:
+        """0 where the own neurons are undecided, else 1, shape (n,)."""
+        return np.where(np.any((choice == UNDECIDED) & self.own, axis=1), 0, 1)
+
+
+class _Rises:
+    """By how much the splits of each sample have raised bounds, relative, in either stage."""
+
+    def __init__(self, n_samples: int) -> None:
+        self._sums, self._counts = np.zeros((2, n_samples)), np.zeros((2, n_samples))
+
+    def note(self, stage: int, sample: int, before: float, after: float) -> None:
+        """One child of a split; what doubles the bound, or closes the child, counts as 1."""
+        self._sums[stage, sample] += min(1.0, max(0.0, after / before - 1.0)) if before > 0 else float(after > 0)
+        self._counts[stage, sample] += 1
+
+    def expected(self, stage: NDArray[np.intp]) -> Array:
+        """The mean rise of each sample, shape (n,); as if it had had two children with the mean rise of all."""
+        columns = np.arange(len(stage))
+        overall = (float(self._sums.sum()) + 1e-3) / (float(self._counts.sum()) + 1.0)
+        return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)
 
 
 def excess_of(operator: GramOperator, rows: NDArray[np.intp], weights: Array, images: Array) -> float:
