@@ -70,6 +70,8 @@ from relubias.state import State
 INACTIVE, UNDECIDED, ACTIVE = -1, 0, 1
 #: Up to so many undecided samples E is found by trying all corners.
 CORNERS = 12
+#: How often δ is raised to bound E.
+RAISES = 12
 
 #: The choice of a node has shape (n, m) and one of the three in each entry.
 Decided = NDArray[np.int8]
@@ -115,7 +117,7 @@ class ManyTree:
         multipliers, proof = best_multipliers(program.operator(operator), program.constraints)
         dual = program.dual(multipliers, len(choice))
         primal = pre_activations(self.problem, dual)
-        excess = self._excess(choice, dual, primal)
+        excess, shares = self._excess(choice, dual, primal)
         failed = program.constraints.scale > 0 and not np.any(multipliers)
         bound = 0.0 if failed else self._bound(program, multipliers, proof, excess)
         if failed or excess > 0:
@@ -124,7 +126,7 @@ class ManyTree:
             stage = int(self._stage(parent.choice)[parent.split])
             self._rises.note(stage, parent.split, parent.bound, bound)
         rounding = program.operator(operator).square_error(multipliers) / proof.norm**2 if proof.norm > 0 else 0.0
-        split = self._split(choice, dual, primal, tight=not failed and excess == 0.0)
+        split = self._split(choice, dual, primal, shares if failed or excess > 0.0 else None)
         nearest = self.nearest(choice, primal)
         return Relaxed(choice, bound, rounding, nearest, split, np.zeros(0, dtype=bool))
 
@@ -278,32 +280,37 @@ class ManyTree:
         error = least_violation(operator, constraints)
         return 0.0 if error is None else norm_demanded(operator, constraints, error)
 
-    def _excess(self, choice: Decided, dual: Array, primal: Array) -> float:
-        """Σ_k E_k, or more."""
+    def _excess(self, choice: Decided, dual: Array, primal: Array) -> tuple[float, Array]:
+        """Σ_k E_k, or more, and how much each sample has to do with it, shape (n,)."""
         undecided = (choice == UNDECIDED) & self.own & self.kept[:, None]
-        total = 0.0
+        total, shares = 0.0, np.zeros(len(choice))
+        known: dict[bytes, tuple[float, Array]] = {}
         for k in range(len(self.signs)):
             rows = np.flatnonzero(undecided[:, k] & (dual[k] > 0))
             if len(rows):
-                total += excess_of(self.problem.operator, rows, dual[k, rows], primal[k, rows])
-        return total
+                key = dual[k].tobytes()  # equal neurons have equal weights where they are not told apart
+                if key not in known:
+                    known[key] = excess_of(self.problem.operator, rows, dual[k, rows], primal[k, rows])
+                total += known[key][0]
+                shares[rows] += known[key][1]
+        return total, shares
 
-    def _split(self, choice: Decided, dual: Array, primal: Array, *, tight: bool) -> int | None:
-        """The sample to be decided next; None where no undecided one misses its label and the bound is `tight`.
+    def _split(self, choice: Decided, dual: Array, primal: Array, shares: Array | None) -> int | None:
+        """The sample to be decided next; None where no undecided one misses its label and the bound is tight.
 
-        Of the samples that miss theirs, or of all where none does, the one with the largest product of its load
-        ‖x_i‖ max_k |α_{k,i}| and the mean rise of the bound that its splits have brought so far.
+        Of the samples that miss theirs the one with the largest product of its load ‖x_i‖ max_k |α_{k,i}| and the mean
+        rise of the bound that its splits have brought so far. Where none does, `shares` in the excess are the loads.
         """
         open_ = np.any(choice == UNDECIDED, axis=1) & self.kept
         missed = np.abs(self.network.output(primal) - self.labels)
         operator = self.problem.operator
         rounding = ROUNDING * np.sum([operator.image_error(own) for own in dual], axis=0)
         clear = open_ & (missed > rounding + MISSED * self.scale)
-        if not np.any(clear):
-            if tight or not np.any(open_):
-                return None
-            clear = open_
         loads = np.sqrt(operator.diagonal) * np.max(np.abs(dual), axis=0)
+        if not np.any(clear):
+            if shares is None or not np.any(open_):
+                return None
+            clear, loads = open_, shares
         score = loads * self._rises.expected(self._stage(choice))
         return int(np.argmax(np.where(clear, score, -1.0)))
 
@@ -330,8 +337,11 @@ class _Rises:
         return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)
 
 
-def excess_of(operator: GramOperator, rows: NDArray[np.intp], weights: Array, images: Array) -> float:
+def excess_of(operator: GramOperator, rows: NDArray[np.intp], weights: Array, images: Array) -> tuple[float, Array]:
     """Bound E = max_{u ∈ {0,1}^U} uᵀQu − 2 (z∘β)ᵀu from above; 0 where (*) proves that it is 0.
+
+    δ is raised along the lowest eigenvector of Δ − Q a few times, and then by the row sums of what is still negative,
+    N = |(Δ − Q)₋|, which is enough as Σ_j |N_ij| on the diagonal dominates N.
 
     Parameters
     ----------
@@ -342,20 +352,35 @@ def excess_of(operator: GramOperator, rows: NDArray[np.intp], weights: Array, im
         z > 0.
     images : ndarray, shape (r,)
         β on U.
+
+    Returns
+    -------
+    excess : float
+    shares : ndarray, shape (r,)
+        How much each sample has to do with it.
     """
     matrix = operator.block(rows) * weights[:, None] * weights
-    linear = 2.0 * weights * images
-    base = np.maximum(linear, np.diagonal(matrix))
-    largest = float(scipy.linalg.eigvalsh(matrix / np.sqrt(base) / np.sqrt(base)[:, None], check_finite=False)[-1])
+    linear, square = 2.0 * weights * images, np.diagonal(matrix)
     # Entries of K are known to ε √(K_ii K_jj), and eigenvalues to a little more.
-    largest += EPS * float(np.sum(np.diagonal(matrix) / base)) + spectral_error(len(rows)) * largest
-    tangent = float(np.maximum(largest * base - linear, 0.0).sum())
-    if tangent == 0.0 or len(rows) > CORNERS:
-        return tangent
+    blur = EPS * float(square.sum()) + 2.0 * spectral_error(len(rows)) * float(square.sum() + np.abs(linear).max())
+    raised, shares = np.zeros(len(rows)), np.full(len(rows), math.inf)
+    for _ in range(RAISES):
+        values, vectors = scipy.linalg.eigh(np.diag(linear + raised) - matrix, check_finite=False)
+        below = np.minimum(values - blur, 0.0)
+        rest = np.abs((vectors * below) @ vectors.T).sum(axis=1)
+        if float((raised + rest).sum()) < float(shares.sum()):
+            shares = raised + rest
+        if below[0] == 0.0:
+            break
+        lowest = vectors[:, 0] ** 2
+        raised = raised - below[0] * lowest / float(lowest @ lowest)
+    if not np.any(shares) or len(rows) > CORNERS:
+        return float(shares.sum()), shares
     corners = _corners(len(rows))
     values = np.einsum("cr,cr->c", corners @ matrix, corners) - corners @ linear
-    margin = 4 * EPS * len(rows) * (float(np.sqrt(np.diagonal(matrix)).sum()) ** 2 + float(np.abs(linear).sum()))
-    return min(tangent, max(0.0, float(values.max()) + margin))
+    margin = 4 * EPS * len(rows) * (float(np.sqrt(square).sum()) ** 2 + float(np.abs(linear).sum()))
+    most = max(0.0, float(values.max()) + margin)
+    return (most, corners[int(np.argmax(values))]) if most < float(shares.sum()) else (float(shares.sum()), shares)
 
 
 @lru_cache(maxsize=CORNERS)
