@@ -257,6 +257,8 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
             say("computing the minimum-norm solution")
             given = run.start if of == "partition" else run.state
             reference = minimum_norm(run.problem, run.network, of=of, state=given)
+            if reference.status is Optimality.INTERRUPTED:
+                return _References(reference, None, note, True)
             if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
                 reference = None
                 note = f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"

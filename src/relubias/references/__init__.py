@@ -45,7 +45,7 @@ def minimum_norm(
         bound, such as the state of a run.
     budget : int, optional
         Convex programs that the branch and bound may solve; by default 10 000 for a pair, and for other networks
-        fewer if they are large: 2e9/(n m)³, but 32 at least and 10 000 at most.
+        fewer if they are large: 1.2e7/(n m)², but 10 at least and 10 000 at most.
 
     Returns
     -------

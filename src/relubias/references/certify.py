@@ -69,6 +69,8 @@ class Certificate:
         No global minimiser has a smaller norm.
     shortest : float
         Norm of the shortest global minimiser that we know; `lower_bound` of one neuron.
+    interrupted : bool
+        Whether the user stopped the search for the lower bound.
     """
 
     problem: Problem
@@ -85,6 +87,7 @@ class Certificate:
     norm: float
     lower_bound: float
     shortest: float
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         return f"<Certificate: {self.message}>"
@@ -209,6 +212,7 @@ def _certify_several(problem: Problem, state: State, budget: int | None) -> Cert
         norm=state.norm,
         lower_bound=star.lower_bound,
         shortest=star.norm,
+        interrupted=star.status is Optimality.INTERRUPTED,
     )
 
 

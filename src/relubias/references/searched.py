@@ -16,8 +16,8 @@ from relubias.state import State
 
 #: Relaxations solved at most, where nothing else is asked for …
 BUDGET = 10_000
-#: … and for more neurons than two so many over (n m)³, which a relaxation costs, but not fewer than a handful.
-EFFORT, FEWEST = 2e9, 32
+#: … and for networks other than a pair so many over (n m)², but not fewer than a handful.
+EFFORT, FEWEST = 1.2e7, 10
 
 
 def is_pair(network: Network) -> bool:
@@ -29,7 +29,7 @@ def usual_budget(problem: Problem, network: Network) -> int:
     """Relaxations to solve at most where nothing is asked for: fewer for large networks, by size and not by time."""
     if network.n_neurons == 1 or is_pair(network):
         return BUDGET
-    return int(min(BUDGET, max(FEWEST, EFFORT / float(problem.n_samples * network.n_neurons) ** 3)))
+    return int(min(BUDGET, max(FEWEST, EFFORT / float(problem.n_samples * network.n_neurons) ** 2)))
 
 
 def tree_of(problem: Problem, network: Network) -> PairTree | ManyTree:
