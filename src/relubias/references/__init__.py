@@ -35,11 +35,11 @@ def minimum_norm(
     network : Network
     of : {"global", "pattern", "partition", "linear"}
         ``"global"``: among the global minimisers of the loss. For one neuron of sign s: min ‖w‖ s.t. x_iᵀw = s y_i
-        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For several neurons: min ‖W‖ s.t. f = y, and f = 0 where no neuron has
-        the sign of the label, by branch and bound. ``"pattern"``: any network, among the weights with the pattern of `state` that fit what this
-        pattern can fit. ``"partition"``: the same for a state in which each sample is active in one neuron at
-        most, of the sign of its label, such as a disjoint start. ``"linear"``: among the linear interpolators,
-        s X w = y.
+        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For several neurons: min ‖W‖ s.t. f = y, and f = 0 where no
+        neuron has the sign of the label, by branch and bound. ``"pattern"``: any network, among the weights with
+        the pattern of `state` that fit what this pattern can fit. ``"partition"``: the same for a state in which
+        each sample is active in one neuron at most, of the sign of its label, such as a disjoint start.
+        ``"linear"``: among the linear interpolators, s X w = y.
     state : State, optional
         Whose pattern is given, for ``"pattern"`` and ``"partition"``. For ``"global"`` a warm start of the branch and
         bound, such as the state of a run.

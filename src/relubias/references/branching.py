@@ -6,10 +6,11 @@ and a node is closed where its bound reaches the best solution found, or where n
 
     least norm ∈ [min over all closed and open nodes of their bounds, best solution],
 
-whenever the search stops: a node leaves the queue only when its children are in it, so that this holds at an interrupt
-too, which ends the search as a spent budget does. Bounds are those of :mod:`relubias.references.conditions`: they hold for any multipliers and
-with the rounding of K against them. For the decision to close, this margin of rounding is forgiven, since no
-amount of splitting makes up for it; it stays in the interval.
+whenever the search stops: a node leaves the queue only when its children are in it, so that this holds at an
+interrupt too, which ends the search as a spent budget does. Bounds are those of
+:mod:`relubias.references.conditions`: they hold for any multipliers and with the rounding of K against them. For the
+decision to close, this margin of rounding is forgiven, since no amount of splitting makes up for it; it stays in the
+interval.
 """
 
 from __future__ import annotations

@@ -23,17 +23,12 @@ were active, v the dual value's linear part, Σ_r t_r a_r. Then
 U the undecided samples whose own neuron k is: min_w ½‖w‖² − gᵀw − Σ_U z_i σ(x_iᵀw) is attained where σ is 0 or the
 identity for each i, as −z σ(β) = min(0, −zβ). M_k² exceeds ‖w_k‖² by
 
-    E_k = max_u uᵀQu − 2 (z∘β_k)ᵀu,      Q = diag(z) K_UU diag(z) ,    β_k = X w_k,
+    E_k = max_{u ∈ {0,1}^U} uᵀQu − 2 (z∘β_k)ᵀu,      Q = diag(z) K_UU diag(z),      β_k = X w_k,
 
-and the multipliers are those of the convex program in which all undecided samples are active in all their own neurons:
-where E = 0 its value *is* the bound. And so it is if
-
-    2 diag(β_k/z) ⪰ K_UU                                                     (*)
-
-by concavity of uᵀ(Q − Δ)u, Δ = 2 diag(z∘β_k), which is uᵀQu − 2(z∘β_k)ᵀu at the corners, and whose slope at u = 0 is
-−2(z∘β_k) + diag Δ = 0. If K_UU is nearly diagonal then β/z is near K_ii, and (*) holds by far: for nearly orthogonal
-samples the bound at the root is the norm of p equal positive and q equal negative neurons. In general, with any
-Δ = diag δ ⪰ Q the same argument gives E_k ≤ Σ (δ_i − 2 z_i β_{k,i})₊; for few samples all corners are tried.
+which is 0 for nearly orthogonal samples and bounded in general (:mod:`relubias.references.excess`). The multipliers are
+those of the convex program in which all undecided samples are active in all their own neurons: where E = 0 its value
+*is* the bound. For nearly orthogonal samples that is, at the root, the norm of p equal positive and q equal negative
+neurons, which fit all labels, and there is nothing to split.
 
 **Symmetry.** Neurons of equal sign whose decided samples agree can change places below a node without any change of
 norms. Of the pieces that differ by such a change one is kept: in each class the first neurons are the active ones.
@@ -45,20 +40,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.factor import EPS, GramOperator, spectral_error
+from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import Relaxed, search
 from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
 from relubias.references.constrained import best_multipliers
+from relubias.references.excess import excess_of
 from relubias.references.lifting import Lifted, Row, piece, pre_activations
 from relubias.references.outcome import reachable_labels, record_of
 from relubias.references.pair import MISSED
@@ -68,10 +62,6 @@ from relubias.state import State
 
 #: What is decided about a neuron on a sample.
 INACTIVE, UNDECIDED, ACTIVE = -1, 0, 1
-#: Up to so many undecided samples E is found by trying all corners.
-CORNERS = 12
-#: How often δ is raised to bound E.
-RAISES = 12
 
 #: The choice of a node has shape (n, m) and one of the three in each entry.
 Decided = NDArray[np.int8]
@@ -115,11 +105,14 @@ class ManyTree:
         operator = self.problem.operator
         program = self._program(choice, undecided=True)
         multipliers, proof = best_multipliers(program.operator(operator), program.constraints)
+        multipliers = np.where(program.constraints.equal, multipliers, np.minimum(multipliers, 0.0))
         dual = program.dual(multipliers, len(choice))
         primal = pre_activations(self.problem, dual)
         excess, shares = self._excess(choice, dual, primal)
         failed = program.constraints.scale > 0 and not np.any(multipliers)
-        bound = 0.0 if failed else self._bound(program, multipliers, proof, excess)
+        # With no excess the program's own value is the bound.
+        bound = proof.lower_bound if excess == 0.0 else self._bound(program, multipliers, dual, primal, excess)
+        bound = 0.0 if failed else bound
         if failed or excess > 0:
             bound = max(bound, self._bound_of_decided(choice))
         if parent is not None and parent.split is not None:
@@ -255,17 +248,13 @@ class ManyTree:
             rows += [(tuple(units[k]), 0.0, False) for k in np.flatnonzero(own & ~active)]
         return rows
 
-    def _bound(self, program: Lifted, multipliers: Array, proof: Evidence, excess: float) -> float:
-        """√(2(v − ½ Σ M²)) for the best multiple of the multipliers, less a margin for rounding."""
-        if excess == 0.0:
-            return proof.lower_bound
-        operator, constraints = program.operator(self.problem.operator), program.constraints
-        allowed = np.where(constraints.equal, multipliers, np.minimum(multipliers, 0.0))
-        linear = float(allowed @ constraints.targets)
-        square = proof.norm**2 + excess + 2.0 * operator.square_error(allowed)
-        if linear <= 0.0 or square <= 0.0:
-            return 0.0
-        return linear / math.sqrt(square) * (1.0 - 8 * EPS * len(allowed))
+    def _bound(self, program: Lifted, multipliers: Array, dual: Array, primal: Array, excess: float) -> float:
+        """√(2(v − ½ Σ M²)) for the best multiple of the multipliers, v/√(Σ M²), less a margin for rounding."""
+        targets, size = program.constraints.targets, len(multipliers)
+        linear = float(multipliers @ targets) - size * EPS * float(np.abs(multipliers) @ np.abs(targets))
+        error = program.operator(self.problem.operator).square_error(multipliers)
+        square = float(np.sum(dual * primal)) + excess + 2.0 * error
+        return max(0.0, linear) / math.sqrt(square) * (1.0 - 8 * EPS) if square > 0.0 else 0.0
 
     def _bound_of_decided(self, choice: Decided) -> float:
         """The least norm that the decided samples alone ask for."""
@@ -307,6 +296,8 @@ class ManyTree:
         rounding = ROUNDING * np.sum([operator.image_error(own) for own in dual], axis=0)
         clear = open_ & (missed > rounding + MISSED * self.scale)
         loads = np.sqrt(operator.diagonal) * np.max(np.abs(dual), axis=0)
+        if not np.any(dual):
+            loads = missed
         if not np.any(clear):
             if shares is None or not np.any(open_):
                 return None
@@ -316,7 +307,7 @@ class ManyTree:
 
     def _stage(self, choice: Decided) -> NDArray[np.intp]:
         """0 where the own neurons are undecided, else 1, shape (n,)."""
-        return np.where(np.any((choice == UNDECIDED) & self.own, axis=1), 0, 1)
+        return np.where(np.any((choice == UNDECIDED) & self.own, axis=1), np.intp(0), np.intp(1))
 
 
 class _Rises:
@@ -337,64 +328,12 @@ class _Rises:
         return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)
 
 
-def excess_of(operator: GramOperator, rows: NDArray[np.intp], weights: Array, images: Array) -> tuple[float, Array]:
-    """Bound E = max_{u ∈ {0,1}^U} uᵀQu − 2 (z∘β)ᵀu from above; 0 where (*) proves that it is 0.
-
-    δ is raised along the lowest eigenvector of Δ − Q a few times, and then by the row sums of what is still negative,
-    N = |(Δ − Q)₋|, which is enough as Σ_j |N_ij| on the diagonal dominates N.
-
-    Parameters
-    ----------
-    operator : GramOperator
-    rows : ndarray of int, shape (r,)
-        U.
-    weights : ndarray, shape (r,)
-        z > 0.
-    images : ndarray, shape (r,)
-        β on U.
-
-    Returns
-    -------
-    excess : float
-    shares : ndarray, shape (r,)
-        How much each sample has to do with it.
-    """
-    matrix = operator.block(rows) * weights[:, None] * weights
-    linear, square = 2.0 * weights * images, np.diagonal(matrix)
-    # Entries of K are known to ε √(K_ii K_jj), and eigenvalues to a little more.
-    blur = EPS * float(square.sum()) + 2.0 * spectral_error(len(rows)) * float(square.sum() + np.abs(linear).max())
-    raised, shares = np.zeros(len(rows)), np.full(len(rows), math.inf)
-    for _ in range(RAISES):
-        values, vectors = scipy.linalg.eigh(np.diag(linear + raised) - matrix, check_finite=False)
-        below = np.minimum(values - blur, 0.0)
-        rest = np.abs((vectors * below) @ vectors.T).sum(axis=1)
-        if float((raised + rest).sum()) < float(shares.sum()):
-            shares = raised + rest
-        if below[0] == 0.0:
-            break
-        lowest = vectors[:, 0] ** 2
-        raised = raised - below[0] * lowest / float(lowest @ lowest)
-    if not np.any(shares) or len(rows) > CORNERS:
-        return float(shares.sum()), shares
-    corners = _corners(len(rows))
-    values = np.einsum("cr,cr->c", corners @ matrix, corners) - corners @ linear
-    margin = 4 * EPS * len(rows) * (float(np.sqrt(square).sum()) ** 2 + float(np.abs(linear).sum()))
-    most = max(0.0, float(values.max()) + margin)
-    return (most, corners[int(np.argmax(values))]) if most < float(shares.sum()) else (float(shares.sum()), shares)
-
-
-@lru_cache(maxsize=CORNERS)
-def _corners(size: int) -> Array:
-    """All u ∈ {0, 1}^size, shape (2^size, size)."""
-    return np.array(list(product((0.0, 1.0), repeat=size)))
-
-
 def _shares(values: Array, total: float) -> Array:
     """The point of {b ≥ 0, Σ b = total} nearest to `values`, total ≥ 0."""
     falling = np.sort(values)[::-1]
     means = (np.cumsum(falling) - total) / np.arange(1, len(values) + 1)
     count = int(np.flatnonzero(falling - means >= 0)[-1])
-    return np.maximum(values - means[count], 0.0)
+    return np.asarray(np.maximum(values - means[count], 0.0))
 
 
 def many_minimum(

@@ -68,7 +68,8 @@ class MinimumNorm:
         ``optimal``: the residuals in `kkt` are at most 1e-9, or at the rounding level of K, and then `message` says
         so. ``infeasible``: no weights meet the conditions, or K has not the digits to tell: then it is proven that
         such weights are more than ten times as long as the compromise. ``budget``: neither could be proven; after
-        branch and bound the norm is infinite where no solution was found.
+        branch and bound the norm is infinite where no solution was found. ``interrupted``: the same, as the user
+        stopped the search.
     message : str
         One sentence.
     state : State
