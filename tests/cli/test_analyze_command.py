@@ -408,6 +408,29 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+def test_the_global_reference_of_many_neurons_is_there_for_the_asking(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (table, "--network", "+,+,-", "--start", "disjoint")
+    least, given = answer(capsys, *words, "--of", "global"), answer(capsys, *words)
+    assert (least["reference"]["of"], least["reference"]["status"]) == ("global", "optimal")
+    assert least["reference"]["relative_interval"] <= 1e-8
+    assert given["reference"]["of"] == "partition"
+    assert least["reference"]["norm"] < given["reference"]["norm"]
+
+
+def test_ctrl_c_during_the_search_keeps_its_interval(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impatient(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("relubias.references.pair.PairTree.norm", impatient)
+    values = answer(capsys, table, "--network", "pair", code=130)
+    assert (values["reference"]["status"], values["interrupted"]) == ("interrupted", True)
+    assert values["reference"]["lower_bound"] > 0
+
+
 def test_ctrl_c_while_reading_is_one_sentence(
     table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,7 @@ def _given(reference: MinimumNorm) -> str:
     """What a reference that is not the global one leaves open."""
     if reference.of not in ("pattern", "partition"):
         return ""
-    text = f"this w* is the shortest given the {reference.of} only; the global minimum may be shorter"
+    text = f"this w* is the shortest given the {reference.of} only; the global minimum (of=global) may be shorter"
     signs = reference.network.signs
     shared = max(signs.count(1), signs.count(-1))
     if shared > 1:
