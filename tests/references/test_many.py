@@ -86,6 +86,24 @@ def test_agrees_with_brute_force_over_all_patterns(seed: int) -> None:
     np.testing.assert_allclose(star.state.primal, star.weights() @ features.T, atol=1e-9 * max(1.0, expected))
 
 
+@pytest.mark.parametrize(
+    ("features", "labels", "signs"),
+    [
+        ([[0, 1], [0, -1], [2, 0]], [2, 1, 2], (1, 1)),
+        ([[-2, 2], [-1, 0], [-2, -2]], [2, -1, 1], (1, 1)),
+        ([[0, -2], [2, 0], [-1, -1], [2, 1]], [-1, 1, -2, -2], (-1, -1)),
+        ([[2, 1], [-1, 0], [1, 0]], [1, 1, 1], (1, 1, 1)),
+        ([[1, 0], [-1, 0], [2, 0]], [1, 1, 2], (1, 1, -1)),
+    ],
+)
+def test_pieces_that_contradict_each_other_are_closed(features: Array, labels: Array, signs: tuple[int, ...]) -> None:
+    """Opposite and dependent rows: no neuron is active on both of two opposite samples."""
+    features, labels = np.array(features, dtype=float), np.array(labels, dtype=float)
+    star = minimum_norm(Problem.from_features(features, labels), Network.of_signs(signs))
+    assert star.status is Optimality.OPTIMAL
+    assert star.norm == pytest.approx(brute_force(features, labels, signs), rel=1e-9)
+
+
 @pytest.mark.parametrize("budget", [1, 4, 12])
 def test_a_bound_is_never_above_brute_force_whatever_the_budget(budget: int) -> None:
     for seed in range(0, 70, 2):

@@ -109,17 +109,16 @@ class ManyTree:
         dual = program.dual(multipliers, len(choice))
         primal = pre_activations(self.problem, dual)
         excess, shares = self._excess(choice, dual, primal)
-        failed = program.constraints.scale > 0 and not np.any(multipliers)
-        # With no excess the program's own value is the bound.
+        # With no excess the program's own value is the bound. All undecided samples may be too many to be active.
         bound = proof.lower_bound if excess == 0.0 else self._bound(program, multipliers, dual, primal, excess)
-        bound = 0.0 if failed else bound
-        if failed or excess > 0:
+        tight = excess == 0.0 and proof.kkt.primal <= LARGEST_FLOOR
+        if not tight:
             bound = max(bound, self._bound_of_decided(choice))
         if parent is not None and parent.split is not None:
             stage = int(self._stage(parent.choice)[parent.split])
             self._rises.note(stage, parent.split, parent.bound, bound)
         rounding = program.operator(operator).square_error(multipliers) / proof.norm**2 if proof.norm > 0 else 0.0
-        split = self._split(choice, dual, primal, shares if failed or excess > 0.0 else None)
+        split = self._split(choice, dual, primal, None if tight else shares)
         nearest = self.nearest(choice, primal)
         return Relaxed(choice, bound, rounding, nearest, split, np.zeros(0, dtype=bool))
 
@@ -263,11 +262,11 @@ class ManyTree:
         if constraints.scale == 0.0:
             return 0.0
         operator = program.operator(self.problem.operator)
-        multipliers, proof = best_multipliers(operator, constraints)
-        if np.any(multipliers):
+        _, proof = best_multipliers(operator, constraints)
+        if proof.kkt.primal <= LARGEST_FLOOR:
             return proof.lower_bound
         error = least_violation(operator, constraints)
-        return 0.0 if error is None else norm_demanded(operator, constraints, error)
+        return max(proof.lower_bound, 0.0 if error is None else norm_demanded(operator, constraints, error))
 
     def _excess(self, choice: Decided, dual: Array, primal: Array) -> tuple[float, Array]:
         """Σ_k E_k, or more, and how much each sample has to do with it, shape (n,)."""
