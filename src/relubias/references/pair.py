@@ -140,7 +140,7 @@ class PairTree:
         operator = program.operator(self.problem.operator)
         multipliers, proof = best_multipliers(operator, constraints, binding=self._guess(choice, rows, near))
         bound = proof.lower_bound
-        if constraints.scale > 0 and not np.any(multipliers):
+        if proof.kkt.primal > LARGEST_FLOOR:
             error = least_violation(operator, constraints)
             if error is not None:
                 bound = max(bound, norm_demanded(operator, constraints, error))
