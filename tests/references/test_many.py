@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers import Array, Half, least_norm, random_problem
+from helpers import Array, Half, least_norm, random_problem, signed_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -178,6 +178,19 @@ def test_a_budget_leaves_an_interval_that_holds_the_least_norm() -> None:
     assert 0 < some.lower_bound < whole.norm <= some.norm * (1 + 1e-12)
     assert f"between {some.lower_bound:.10g} and {some.norm:.10g}" in some.message
     np.testing.assert_allclose(some.predictions, problem.labels, rtol=1e-12)
+
+
+def test_what_is_found_at_the_root_is_no_longer_than_the_shared_solution_of_a_pair() -> None:
+    """Samples that are alike, where equal shares of all labels are longer than that."""
+    signs = np.array([1, 1, 1, -1, -1])
+    for n, d in [(12, 20), (20, 40)]:
+        rng = np.random.default_rng(1)
+        problem = Problem.from_features(np.abs(rng.normal(size=(n, d))), signed_labels(n, rng))
+        squares = minimum_norm(problem, Network.pair(), budget=many.PAIRED).state.norms ** 2
+        star = minimum_norm(problem, Network.of_signs(signs.tolist()), budget=1)
+        assert star.norm**2 <= (squares[0] / 3 + squares[1] / 2) * (1 + 1e-12)
+        shared = pattern_minimum(problem, star.network, signs[:, None] * problem.labels > 0)
+        assert shared.norm**2 > squares[0] / 3 + squares[1] / 2
 
 
 def test_large_networks_have_a_small_budget_and_an_interval_soon() -> None:

@@ -33,6 +33,9 @@ neurons, which fit all labels, and there is nothing to split.
 **Symmetry.** Neurons of equal sign whose decided samples agree can change places below a node without any change of
 norms. Of the pieces that differ by such a change one is kept: in each class the first neurons are the active ones.
 
+**Solutions** are offered by every node: the pieces near to its program. Before that come equal shares of all labels and
+the pattern of the best pair (w⁺, w⁻), which p + q equal neurons w⁺/p and w⁻/q have too.
+
 A lower bound known from elsewhere, such as that of the variation norm, may be handed to the search.
 """
 
@@ -41,6 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +59,20 @@ from relubias.references.constrained import best_multipliers
 from relubias.references.excess import excess_of
 from relubias.references.lifting import Lifted, Row, piece, pre_activations
 from relubias.references.outcome import reachable_labels, record_of
-from relubias.references.pair import MISSED
+from relubias.references.pair import MISSED, pair_minimum
 from relubias.references.record import MinimumNorm
 from relubias.references.violation import least_violation
 from relubias.state import State
+from relubias.status import Optimality
 
+#: This part of the undecided samples that keep a bound from being tight is left out for another one.
+DROPPED = 0.25
+#: Relaxations spent on the pair whose solution p + q equal neurons may share.
+PAIRED = 100
 #: What is decided about a neuron on a sample.
 INACTIVE, UNDECIDED, ACTIVE = -1, 0, 1
 
-#: The choice of a node has shape (n, m) and one of the three in each entry.
+#: The choice of a node, shape (n, m).
 Decided = NDArray[np.int8]
 
 
@@ -102,25 +111,43 @@ class ManyTree:
 
     def relax(self, choice: Decided, parent: Relaxed | None) -> Relaxed:
         """Bound the norm below a node from the decided pieces and, through multipliers, the undecided samples."""
+        open_ = np.any((choice == UNDECIDED) & self.own, axis=1) & self.kept
+        first = found = self._bounded(choice, open_)
+        bound, heard = first.bound, open_
+        for last in (False, True):
+            # The undecided samples are too many to be active at once: multipliers without some, or all, may do better.
+            weighty = heard & (found.shares > 0)
+            if not np.any(weighty):
+                break
+            heard = heard & (found.shares < np.quantile(found.shares[weighty], 1 - DROPPED)) & (not last)
+            found = self._bounded(choice, heard)
+            bound = max(bound, found.bound)
+        if parent is not None and parent.split is not None:
+            stage = int(self._stage(parent.choice)[parent.split])
+            self._rises.note(stage, parent.split, parent.bound, bound)
+        split, nearest = self._split(choice, first), self.nearest(choice, first.primal)
+        return Relaxed(choice, bound, first.rounding, nearest, split, np.zeros(0, dtype=bool))
+
+    def _bounded(self, choice: Decided, heard: NDArray[np.bool_]) -> _Bounded:
+        """The convex program with the undecided samples `heard`, active in all own neurons, and the bound it gives."""
         operator = self.problem.operator
-        program = self._program(choice, undecided=True)
-        multipliers, proof = best_multipliers(program.operator(operator), program.constraints)
+        program = self._program(choice, heard)
+        lifted = program.operator(operator)
+        multipliers, proof = best_multipliers(lifted, program.constraints)
         multipliers = np.where(program.constraints.equal, multipliers, np.minimum(multipliers, 0.0))
         dual = program.dual(multipliers, len(choice))
         primal = pre_activations(self.problem, dual)
         excess, shares = self._excess(choice, dual, primal)
-        # With no excess the program's own value is the bound. All undecided samples may be too many to be active.
+        met = proof.kkt.primal <= LARGEST_FLOOR
+        # With no excess the program's own value is the bound.
         bound = proof.lower_bound if excess == 0.0 else self._bound(program, multipliers, dual, primal, excess)
-        tight = excess == 0.0 and proof.kkt.primal <= LARGEST_FLOOR
-        if not tight:
-            bound = max(bound, self._bound_of_decided(choice))
-        if parent is not None and parent.split is not None:
-            stage = int(self._stage(parent.choice)[parent.split])
-            self._rises.note(stage, parent.split, parent.bound, bound)
-        rounding = program.operator(operator).square_error(multipliers) / proof.norm**2 if proof.norm > 0 else 0.0
-        split = self._split(choice, dual, primal, None if tight else shares)
-        nearest = self.nearest(choice, primal)
-        return Relaxed(choice, bound, rounding, nearest, split, np.zeros(0, dtype=bool))
+        if not met and not np.any(heard):
+            error = least_violation(lifted, program.constraints)
+            bound = bound if error is None else max(bound, norm_demanded(lifted, program.constraints, error))
+        elif not met:
+            shares = np.where(heard, np.abs(self.labels), 0.0)
+        rounding = lifted.square_error(multipliers) / proof.norm**2 if proof.norm > 0 else 0.0
+        return _Bounded(bound, dual, primal, shares, rounding, met and excess == 0.0)
 
     def norm(self, choice: Decided, near: Relaxed | None) -> float:
         """The least norm in the given pieces; infinite where they cannot be met."""
@@ -129,7 +156,7 @@ class ManyTree:
 
     def decided(self, choice: Decided) -> tuple[Lifted, Array, Evidence]:
         """Solve with all pieces decided: the constraints, their multipliers and the evidence for them."""
-        program = self._program(choice, undecided=False)
+        program = self._program(choice, np.zeros(len(choice), dtype=bool))
         multipliers, proof = best_multipliers(program.operator(self.problem.operator), program.constraints)
         return program, multipliers, proof
 
@@ -199,11 +226,11 @@ class ManyTree:
             full[i] = np.where(active, ACTIVE, INACTIVE)
         return full
 
-    def _program(self, choice: Decided, *, undecided: bool) -> Lifted:
-        """The constraints of all samples in a choice, with those of the undecided ones if asked for."""
+    def _program(self, choice: Decided, heard: NDArray[np.bool_]) -> Lifted:
+        """The constraints of the decided samples in a choice, and those of the undecided ones in `heard`."""
         parts, owners = [], []
         for i in np.flatnonzero(self.kept):
-            if not undecided and np.any(choice[i][self.own[i]] == UNDECIDED):
+            if not heard[i] and np.any(choice[i][self.own[i]] == UNDECIDED):
                 continue
             part = self._constraints(int(i), choice[i])
             parts.append(part)
@@ -255,19 +282,6 @@ class ManyTree:
         square = float(np.sum(dual * primal)) + excess + 2.0 * error
         return max(0.0, linear) / math.sqrt(square) * (1.0 - 8 * EPS) if square > 0.0 else 0.0
 
-    def _bound_of_decided(self, choice: Decided) -> float:
-        """The least norm that the decided samples alone ask for."""
-        program = self._program(choice, undecided=False)
-        constraints = program.constraints
-        if constraints.scale == 0.0:
-            return 0.0
-        operator = program.operator(self.problem.operator)
-        _, proof = best_multipliers(operator, constraints)
-        if proof.kkt.primal <= LARGEST_FLOOR:
-            return proof.lower_bound
-        error = least_violation(operator, constraints)
-        return max(proof.lower_bound, 0.0 if error is None else norm_demanded(operator, constraints, error))
-
     def _excess(self, choice: Decided, dual: Array, primal: Array) -> tuple[float, Array]:
         """Σ_k E_k, or more, and how much each sample has to do with it, shape (n,)."""
         undecided = (choice == UNDECIDED) & self.own & self.kept[:, None]
@@ -283,30 +297,41 @@ class ManyTree:
                 shares[rows] += known[key][1]
         return total, shares
 
-    def _split(self, choice: Decided, dual: Array, primal: Array, shares: Array | None) -> int | None:
+    def _split(self, choice: Decided, found: _Bounded) -> int | None:
         """The sample to be decided next; None where no undecided one misses its label and the bound is tight.
 
         Of the samples that miss theirs the one with the largest product of its load ‖x_i‖ max_k |α_{k,i}| and the mean
-        rise of the bound that its splits have brought so far. Where none does, `shares` in the excess are the loads.
+        rise of the bound that its splits have brought so far. Where none does, shares in the excess are the loads.
         """
         open_ = np.any(choice == UNDECIDED, axis=1) & self.kept
-        missed = np.abs(self.network.output(primal) - self.labels)
+        missed = np.abs(self.network.output(found.primal) - self.labels)
         operator = self.problem.operator
-        rounding = ROUNDING * np.sum([operator.image_error(own) for own in dual], axis=0)
+        rounding = ROUNDING * np.sum([operator.image_error(own) for own in found.dual], axis=0)
         clear = open_ & (missed > rounding + MISSED * self.scale)
-        loads = np.sqrt(operator.diagonal) * np.max(np.abs(dual), axis=0)
-        if not np.any(dual):
+        loads = np.sqrt(operator.diagonal) * np.max(np.abs(found.dual), axis=0)
+        if not np.any(found.dual):
             loads = missed
         if not np.any(clear):
-            if shares is None or not np.any(open_):
+            if found.tight or not np.any(open_):
                 return None
-            clear, loads = open_, shares
+            clear, loads = open_, found.shares
         score = loads * self._rises.expected(self._stage(choice))
         return int(np.argmax(np.where(clear, score, -1.0)))
 
     def _stage(self, choice: Decided) -> NDArray[np.intp]:
         """0 where the own neurons are undecided, else 1, shape (n,)."""
         return np.where(np.any((choice == UNDECIDED) & self.own, axis=1), np.intp(0), np.intp(1))
+
+
+class _Bounded(NamedTuple):
+    """A bound and the program behind it; `shares` in what keeps it from being tight, shape (n,)."""
+
+    bound: float
+    dual: Array
+    primal: Array
+    shares: Array
+    rounding: float
+    tight: bool
 
 
 class _Rises:
@@ -358,7 +383,18 @@ def many_minimum(
     """
     tree = ManyTree(problem, network)
     top = tree.relax(tree.nothing_decided(), None)
-    candidates = [tree.equal_shares()]
-    if state is not None:
-        candidates.append(tree.choice_of(state.pattern, top.nearest))
+    candidates = _candidates(tree, top, state)
     return record_of(tree, search(tree, top, budget=budget, candidates=candidates, known_bound=known_bound))
+
+
+def _candidates(tree: ManyTree, top: Relaxed, state: State | None) -> Iterator[Decided]:
+    """Equal shares of all labels, the pattern of a state, and equal shares in the solution of a pair."""
+    yield tree.equal_shares()
+    if state is not None:
+        yield tree.choice_of(state.pattern, top.nearest)
+    if top.split is not None and len(set(tree.network.signs)) == 2:
+        pair = pair_minimum(tree.problem, Network.pair(), budget=PAIRED)
+        if pair.status is Optimality.INTERRUPTED:
+            raise KeyboardInterrupt
+        if pair.is_solution:
+            yield tree.choice_of(pair.state.pattern[np.where(tree.signs > 0, 0, 1)], top.nearest)
