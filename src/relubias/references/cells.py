@@ -32,7 +32,7 @@ from relubias.references.gauge import Gauge
 #: The path is followed down to this τ, by this factor at a time, with so many steps of Newton's method each.
 END, SHRINK, STEPS = 1e-13, 0.1, 40
 #: The vectors are taken from the path at this τ: t² − ‖Xᵀκ‖² is of this size, and has 16 digits less those of τ.
-MIDDLE = 1e-10
+MIDDLE = 1e-11
 #: Newton's decrement that is near enough to the path.
 NEAR = 1e-2
 
@@ -65,16 +65,22 @@ class Centre:
         z, from the end of the path.
     levels : ndarray, shape (2,)
         t₊ and t₋, likewise.
-    duals : ndarray, shape (J, n)
-        Coefficients of u_j in the rows, from the middle of the path.
-    lengths : ndarray, shape (J,)
-        ‖u_j‖, likewise.
+    vectors : ndarray, shape (J, r)
+        u_j, from the middle of the path.
+    at_zero : ndarray of bool, shape (J, n)
+        Where u_j seems to lie on a side of its cell, x_iᵀu_j = 0, likewise: |x_iᵀu_j|/‖u_j‖ < λ_{j,i}. Their product is
+        τ/‖u_j‖, so that one of them is small.
     """
 
     prices: Array
     levels: Array
-    duals: Array
-    lengths: Array
+    vectors: Array
+    at_zero: NDArray[np.bool_]
+
+    @property
+    def lengths(self) -> Array:
+        """‖u_j‖, shape (J,)."""
+        return np.asarray(np.linalg.norm(self.vectors, axis=1))
 
 
 class Barrier:
@@ -124,6 +130,14 @@ class Barrier:
             and self.gauge.dual(*outer[n:]) < 1
         )
 
+    def centre(self, outer: Array, slopes: Array, tau: float) -> Centre:
+        """What a point of the path says."""
+        n = len(self.labels)
+        _, vectors, gap = self.loads(outer, slopes)
+        vectors = (2 * tau / gap)[:, None] * vectors
+        lengths = np.linalg.norm(vectors, axis=1)
+        return Centre(outer[:n], outer[n:], vectors, np.abs(vectors @ self.factor.T) < slopes * lengths[:, None])
+
     def step(self, outer: Array, slopes: Array, tau: float) -> tuple[Array, Array, float]:
         """Newton's step in (z, t) and in λ, and its decrement: λ_j are eliminated cell by cell."""
         n = len(self.labels)
@@ -157,8 +171,7 @@ class Barrier:
         solved = np.linalg.solve(inner, both)
         matrix -= np.einsum("jna,jnb->ab", coupling, solved[:, :, :-1])
         slope -= np.einsum("jna,jn->a", coupling, solved[:, :, -1])
-        units = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), np.finfo(float).tiny))
-        move = -units * np.linalg.lstsq(matrix * units * units[:, None], units * slope)[0]
+        move = -_solve(matrix, slope)
         inner_move = -slopes * (solved[:, :, -1] + np.einsum("jna,a->jn", solved[:, :, :-1], move))
         square = -float(slope @ move) + float(np.einsum("jn,jn->", inner_slope, solved[:, :, -1]))
         return move, inner_move, float(np.sqrt(max(square, 0.0)))
@@ -184,19 +197,26 @@ class Barrier:
         return slope, matrix
 
 
+def _solve(matrix: Array, right: Array) -> Array:
+    """Solve a symmetric system after scaling its rows and columns to size 1; it may be singular to rounding."""
+    units = 1.0 / np.sqrt(np.abs(matrix).max(axis=0))
+    if not np.all(np.isfinite(units)):
+        raise np.linalg.LinAlgError("no scale")
+    return np.asarray(units * np.linalg.lstsq(matrix * units * units[:, None], units * right)[0])
+
+
 def smallest_in(factor: Array, labels: Array, cells: Cells, gauge: Gauge, *, ceiling: float) -> Centre:
     """Follow the central path to its end; see :class:`Barrier` for the arguments."""
     barrier = Barrier(factor, labels, cells, gauge, ceiling)
     point, tau = barrier.start(), 1.0
-    duals, lengths = np.zeros(cells.patterns.shape), np.zeros(len(cells.signs))
+    middle = Centre(point[0], point[0], np.zeros((len(cells.signs), factor.shape[1])), cells.patterns)
     while True:
         point = _centred(barrier, point, tau)
         if tau >= MIDDLE:
-            kappa, _, gap = barrier.loads(*point)
-            duals = (2 * tau / gap)[:, None] * kappa
-            lengths = np.linalg.norm(duals @ factor, axis=1)
+            middle = barrier.centre(*point, tau)
         if tau <= END:
-            return Centre(point[0][: len(labels)], point[0][len(labels) :], duals, lengths)
+            n = len(labels)
+            return Centre(point[0][:n], point[0][n:], middle.vectors, middle.at_zero)
         tau *= SHRINK
 
 

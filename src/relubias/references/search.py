@@ -40,6 +40,8 @@ from relubias.references.neurons import Neurons, exact_neurons
 MOST = 12
 #: Rounds of adding cells, and how many cells a round may add.
 ROUNDS, ADDED = 60, 12
+#: Intervals wider than this, relative, ask for a higher ceiling.
+WIDTH = 1e-8
 #: Loads above the level by less than this fraction are worth no cell.
 WORTH = 1e-11
 #: Pre-activations below this fraction of the largest one are at zero, and inactive.
@@ -54,8 +56,13 @@ class Smallest:
 
     Attributes
     ----------
-    neurons : Neurons
-        Coefficients in the rows that were given.
+    signs : ndarray, shape (J,)
+    patterns : ndarray of bool, shape (J, n)
+        The sides of the rows on which neurons are, or at zero.
+    duals : ndarray, shape (J, n)
+        u_j = Xᵀ duals_j.
+    lengths : ndarray, shape (J,)
+        ‖u_j‖.
     size : float
         G; infinite where the labels are not fitted.
     lower_bound : float
@@ -66,7 +73,10 @@ class Smallest:
         Programs solved.
     """
 
-    neurons: Neurons
+    signs: Array
+    patterns: NDArray[np.bool_]
+    duals: Array
+    lengths: Array
     size: float
     lower_bound: float
     prices: Array
@@ -95,19 +105,24 @@ def smallest_network(operator: GramOperator, labels: Array, gauge: Gauge) -> Sma
     targets = labels / units
     scale = float(np.abs(targets).max())
     lower, prices, rounds = 0.0, np.zeros(len(labels)), 0
+    best: Neurons | None = None
     for ceiling in CEILINGS:
-        cells, known = _first(operator, labels, gauge), 0
-        while known < len(cells.signs) and rounds < ROUNDS:
+        cells, known, budget = _first(operator, labels, gauge), 0, rounds + ROUNDS
+        while known < len(cells.signs) and rounds < budget:
             known, rounds = len(cells.signs), rounds + 1
             centre = smallest_in(factor, targets / scale, cells, gauge, ceiling=ceiling)
             bound, candidate, cells = _priced(operator, labels, centre.prices / units, centre.levels, cells, gauge)
             if bound > lower:
                 lower, prices = bound, candidate
-        known_cells = Cells(cells.signs[:known], cells.patterns[:known])
-        found = exact_neurons(operator, labels, known_cells, scale * centre.duals / units, gauge)
-        if np.isfinite(found.size):
+        used = Cells(cells.signs[:known], cells.patterns[:known])
+        found = exact_neurons(factor, targets / scale, used, centre, gauge, lower_bound=lower / scale)
+        best = found if best is None or found.size < best.size else best
+        if scale * best.size - lower <= WIDTH * lower:
             break
-    return Smallest(found, found.size, min(lower, found.size), prices, rounds)
+    assert best is not None
+    size = scale * best.size
+    duals = operator.pseudo_solve(scale * (best.vectors @ factor.T) * units)
+    return Smallest(best.cells.signs, best.cells.patterns, duals, scale*best.lengths, size, min(lower, size), prices, rounds)
 
 
 def _factor(operator: GramOperator) -> Array:

@@ -84,10 +84,10 @@ def shared_load(problem: Problem, network: Network) -> SharedLoad:
         return SharedLoad(0.0, 0.0, nothing, np.zeros((0, problem.n_samples)), nothing, labels)
     require_few(len(rows))
     found = smallest_network(restricted(problem.operator, rows), labels[rows], gauge)
-    duals = np.zeros((len(found.neurons.lengths), problem.n_samples))
-    duals[:, rows] = found.neurons.duals
+    duals = np.zeros((len(found.lengths), problem.n_samples))
+    duals[:, rows] = found.duals
     bound = found.lower_bound**2 * (1 - 4 * np.finfo(float).eps)
-    return SharedLoad(bound, found.size**2, found.neurons.cells.signs, duals, found.neurons.lengths, labels)
+    return SharedLoad(bound, found.size**2, found.signs, duals, found.lengths, labels)
 
 
 def require_few(n_samples: int) -> None:
