@@ -33,6 +33,8 @@ from relubias.references.gauge import Gauge
 END, SHRINK, STEPS = 1e-13, 0.1, 40
 #: The vectors are taken from the path at this τ: t² − ‖Xᵀκ‖² is of this size, and has 16 digits less those of τ.
 MIDDLE = 1e-11
+#: Long steps could be this much longer without leaving the interior.
+ROOM = 1.5
 #: Newton's decrement that is near enough to the path.
 NEAR = 1e-2
 
@@ -138,6 +140,15 @@ class Barrier:
         lengths = np.linalg.norm(vectors, axis=1)
         return Centre(outer[:n], outer[n:], vectors, np.abs(vectors @ self.factor.T) < slopes * lengths[:, None])
 
+    def slope_along(self, outer: Array, slopes: Array, tau: float, move: Array, inner: Array) -> float:
+        """Derivative of what Newton's step makes small, along a step."""
+        n = len(self.labels)
+        _, vectors, gap = self.loads(outer, slopes)
+        change = (self.share * move[:n] + self.side * inner) @ self.factor
+        levels, by_level = outer[n:][self.level], move[n:][self.level]
+        terms = 2 / gap * (np.einsum("jr,jr->j", vectors, change) - levels * by_level)
+        return float(terms.sum() - (inner / slopes).sum() + self._outer(outer, tau)[0] @ move)
+
     def step(self, outer: Array, slopes: Array, tau: float) -> tuple[Array, Array, float]:
         """Newton's step in (z, t) and in λ, and its decrement: λ_j are eliminated cell by cell."""
         n = len(self.labels)
@@ -221,19 +232,25 @@ def smallest_in(factor: Array, labels: Array, cells: Cells, gauge: Gauge, *, cei
 
 
 def _centred(barrier: Barrier, point: tuple[Array, Array], tau: float) -> tuple[Array, Array]:
-    """Damped steps of Newton's method, which converges from anywhere: the barrier is self-concordant."""
-    outer, slopes = point
+    """Steps of Newton's method, each as long as the slope of the barrier along it allows, or is sure to allow."""
     for _ in range(STEPS):
         try:
-            move, inner, decrement = barrier.step(outer, slopes, tau)
-        except np.linalg.LinAlgError:
-            return outer, slopes
-        length = 1.0 if decrement < 0.25 else 1.0 / (1.0 + decrement)
-        while not barrier.inside(outer + length * move, slopes + length * inner):
+            move, inner, decrement = barrier.step(*point, tau)
+        except np.linalg.LinAlgError:  # rounding is all that is left
+            return point
+        sure = 1.0 if decrement < 0.25 else 1.0 / (1.0 + decrement)
+        length = 1.0
+        while True:
+            trial = point[0] + length * move, point[1] + length * inner
+            beyond = point[0] + ROOM * length * move, point[1] + ROOM * length * inner
+            if length <= sure and barrier.inside(*trial):
+                break
+            if barrier.inside(*beyond) and barrier.slope_along(*trial, tau, move, inner) <= 0:
+                break
             length *= 0.5
-            if length < 1e-10:  # rounding is all that is left
-                return outer, slopes
-        outer, slopes = outer + length * move, slopes + length * inner
+            if length < 1e-10:
+                return point
+        point = trial
         if decrement < NEAR:
             break
-    return outer, slopes
+    return point
