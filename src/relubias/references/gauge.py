@@ -49,10 +49,12 @@ class Gauge:
         return math.sqrt(self.shares[0] * positive**2 + self.shares[1] * negative**2)
 
     def slopes(self, positive: float, negative: float) -> tuple[float, float]:
-        """∂G/∂S₊ and ∂G/∂S₋; they need no more than their ratio to be right."""
+        """∂G/∂S₊ and ∂G/∂S₋, up to a common factor."""
         if self.shares is None:
             return 1.0, 1.0
-        return tuple(max(length, 1e-3 * (positive + negative)) / max(share, 1) for length, share in zip((positive, negative), self.shares, strict=True))
+        # A sign that is hardly in use gets a thousandth of all lengths, so that it can come into use.
+        least = 1e-3 * (positive + negative)
+        return max(positive, least) / max(self.shares[0], 1), max(negative, least) / max(self.shares[1], 1)
 
     @property
     def signs(self) -> tuple[int, ...]:

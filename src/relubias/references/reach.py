@@ -13,11 +13,14 @@ zero rows get 0.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.factor import EPS, null_level
+from relubias.linalg.factor import EPS, GramOperator, null_level
+from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
 from relubias.problem import Problem
 
@@ -25,8 +28,14 @@ from relubias.problem import Problem
 INSIDE = 1e-10
 
 
-def reachable(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
+def reachable(problem: Problem, signs: Collection[int] = (1, -1)) -> tuple[Array, NDArray[np.bool_]]:
     """The labels that least squares asks of any number of neurons, and which samples suffice to say so.
+
+    Parameters
+    ----------
+    problem : Problem
+    signs : collection of int
+        The signs that neurons have. Labels of another sign are best predicted 0.
 
     Returns
     -------
@@ -39,7 +48,7 @@ def reachable(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
     for group in problem.facts.duplicates:
         kept[list(group[1:])] = False
     if problem.operator.rank == problem.n_samples or not np.any(labels):
-        return labels.copy(), kept
+        return wanted(labels, signs), kept
     units = np.sqrt(np.where(problem.operator.diagonal > 0, problem.operator.diagonal, 1.0))
     cosines = problem.operator.gram / units / units[:, None]
     lines = np.where(1.0 - np.abs(cosines) <= 16 * EPS, units[:, None], 0.0)[:, problem.operator.diagonal > 0]
@@ -50,4 +59,15 @@ def reachable(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
     basis = basis[:, values > null_level(max(spanning.shape)) * values.max(initial=0.0)]
     nearest = basis @ (basis.T @ labels)
     moved = np.abs(nearest - labels) > INSIDE * np.abs(labels).max()
-    return np.where(moved, nearest, labels), kept
+    return wanted(np.where(moved, nearest, labels), signs), kept
+
+
+def wanted(labels: Array, signs: Collection[int]) -> Array:
+    """The labels, those of a sign without neurons replaced by 0."""
+    return np.where(np.any([sign * labels > 0 for sign in signs], axis=0), labels, 0.0)
+
+
+def restricted(operator: GramOperator, rows: NDArray[np.intp]) -> GramOperator:
+    """The operator of some of the samples."""
+    gram = operator.block(rows)
+    return GramOperator(gram) if operator.factor is None else FactorOperator(gram, operator.factor[rows])

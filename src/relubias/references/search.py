@@ -10,83 +10,32 @@
 
 for all networks, and name the cells in which a neuron would be worth more than it costs. Those are added, until there are
 none.
-
-Only labels in the *reach* of the rows can be fitted: y must lie in
-
-    R = range(X) + span{(‖x_i‖)_{i∈ℓ}, 0 elsewhere : lines ℓ},
-
-ℓ the sets of rows on a common line. (z is orthogonal to all vectors σ(Xu) exactly if the function Σ z_i σ(x_iᵀu) of u
-vanishes: it must have no kink, Σ_{i∈ℓ} z_i‖x_i‖ = 0 for each line, and then it is linear, ½ (Xᵀz)ᵀu.) Others are replaced by the
-nearest ones that can be.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.linalg.factor import EPS, GramOperator
-from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
 from relubias.references.cells import Cells, smallest_in
 from relubias.references.gauge import Gauge
 from relubias.references.load import exact_loads
 from relubias.references.neurons import Neurons, exact_neurons
+from relubias.references.smallest import WIDTH, Smallest, bound_from
 
 #: Most samples for which the cells are enumerated: 2ⁿ of them at worst.
 MOST = 12
 #: Rounds of adding cells, and how many cells a round may add.
 ROUNDS, ADDED = 60, 12
-#: Intervals wider than this, relative, ask for a higher ceiling.
-WIDTH = 1e-8
 #: Loads above the level by less than this fraction are worth no cell.
 WORTH = 1e-11
 #: Pre-activations below this fraction of the largest one are at zero, and inactive.
 SIDE = 1e-9
 #: |z_i|‖x_i‖ is held below this multiple of its natural size, and then of the next one.
 CEILINGS = (1e3, 1e6, 1e9)
-
-
-@dataclass(frozen=True, eq=False)
-class Smallest:
-    """The smallest network that was found, and the bound that proves it.
-
-    Attributes
-    ----------
-    signs : ndarray, shape (J,)
-    patterns : ndarray of bool, shape (J, n)
-        The sides of the rows on which neurons are, or at zero.
-    duals : ndarray, shape (J, n)
-        u_j = Xᵀ duals_j.
-    lengths : ndarray, shape (J,)
-        ‖u_j‖.
-    size : float
-        G; infinite where the labels are not fitted.
-    lower_bound : float
-        No network that fits the labels has a smaller G, rounding of K included.
-    prices : ndarray, shape (n,)
-        z, with G*(M₊(z), M₋(z)) ≤ 1.
-    rounds : int
-        Programs solved.
-    """
-
-    signs: Array
-    patterns: NDArray[np.bool_]
-    duals: Array
-    lengths: Array
-    size: float
-    lower_bound: float
-    prices: Array
-    rounds: int
-
-
-def restricted(operator: GramOperator, rows: Array) -> GramOperator:
-    """The operator of some of the samples; `rows` of ints."""
-    gram = operator.block(rows)
-    return GramOperator(gram) if operator.factor is None else FactorOperator(gram, operator.factor[rows])
 
 
 def smallest_network(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:
@@ -122,7 +71,8 @@ def smallest_network(operator: GramOperator, labels: Array, gauge: Gauge) -> Sma
     assert best is not None
     size = scale * best.size
     duals = operator.pseudo_solve(scale * (best.vectors @ factor.T) * units)
-    return Smallest(best.cells.signs, best.cells.patterns, duals, scale*best.lengths, size, min(lower, size), prices, rounds)
+    lengths, cells = scale * best.lengths, best.cells
+    return Smallest(cells.signs, cells.patterns, duals, lengths, size, min(lower, size), prices, rounds)
 
 
 def _factor(operator: GramOperator) -> Array:
@@ -172,10 +122,7 @@ def _priced(
         at_zero = np.abs(images) <= SIDE * np.abs(images).max(axis=1, initial=0.0, keepdims=True)
         patterns = np.where(at_zero, _inner(operator, at_zero, -1.0), images) > 0
         cells = _extended(cells, float(sign), patterns)
-    size = gauge.dual(most[1], most[-1])
-    terms = prices.astype(np.longdouble) * labels
-    value = float(terms.sum()) - 4 * EPS * float(np.abs(terms).sum())
-    return (max(0.0, value / size) * (1 - 4 * EPS), prices / size, cells) if size > 0 else (0.0, prices, cells)
+    return *bound_from(labels, prices, (most[1], most[-1]), gauge), cells
 
 
 def _extended(cells: Cells, sign: float, patterns: NDArray[np.bool_]) -> Cells:

@@ -4,9 +4,9 @@ Output weights fixed at ±1. By Cauchy and Schwarz, sign by sign, all networks t
 
     ‖W‖² = Σ_k ‖w_k‖² ≥ S₊²/p + S₋²/q,        S_± = Σ_{s_k = ±} ‖w_k‖,
 
-and what the right side is at least, over any number of neurons, is a convex program
-(:mod:`relubias.references.search`). Where its solution has one neuron u_± for each sign, p equal neurons u₊/p and q equal
-neurons u₋/q reach the bound, since σ(u/p) = σ(u)/p: then it is the minimum norm of the network.
+and what the right side is at least, over any number of neurons, is a convex program. Where its solution has one
+neuron u_± for each sign, p equal neurons u₊/p and q equal neurons u₋/q reach the bound, since σ(u/p) = σ(u)/p: then it is
+the minimum norm of the network. For orthogonal rows that is so.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relubias.errors import ArgumentError
+from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
+from relubias.references.any_number import smallest_of_any_number
 from relubias.references.gauge import Gauge
 from relubias.references.reach import reachable
-from relubias.references.search import MOST, restricted, smallest_network
 from relubias.references.single import require_fixed_relu
 
 
@@ -36,7 +36,7 @@ class SharedLoad:
         ‖W‖² of no network of these signs that fits the labels is below this, rounding of K included.
     load : float
         S₊²/p + S₋²/q of the neurons that were found; infinite where none were.
-    signs : ndarray of int, shape (J,)
+    signs : ndarray, shape (J,)
     duals : ndarray, shape (J, n_samples)
         u_j = Xᵀ duals_j.
     lengths : ndarray, shape (J,)
@@ -59,7 +59,10 @@ class SharedLoad:
 
 
 def shared_load(problem: Problem, network: Network) -> SharedLoad:
-    """Bound ‖W‖² of all networks of these signs that fit the labels, for n ≤ 12.
+    """Bound ‖W‖² of all networks of these signs that fit the labels.
+
+    The interval [lower_bound, load] is tight for orthogonal rows and for up to 12 samples; beyond, it holds the least
+    load all the same.
 
     Parameters
     ----------
@@ -70,36 +73,11 @@ def shared_load(problem: Problem, network: Network) -> SharedLoad:
     Raises
     ------
     ArgumentError
-        If more than 12 samples are left of which no two coincide and none is zero, or the network is no ReLU network
-        of fixed signs.
+        If the network is no ReLU network of fixed signs.
     """
     require_fixed_relu(network)
     gauge = Gauge((network.signs.count(1), network.signs.count(-1)))
-    labels, kept = reachable(problem)
-    for sign in {1, -1} - set(gauge.signs):
-        labels[sign * labels > 0] = 0.0
-    rows = np.flatnonzero(kept)
-    if not np.any(labels[rows]):
-        nothing = np.zeros(0)
-        return SharedLoad(0.0, 0.0, nothing, np.zeros((0, problem.n_samples)), nothing, labels)
-    require_few(len(rows))
-    found = smallest_network(restricted(problem.operator, rows), labels[rows], gauge)
-    duals = np.zeros((len(found.lengths), problem.n_samples))
-    duals[:, rows] = found.duals
-    bound = found.lower_bound**2 * (1 - 4 * np.finfo(float).eps)
-    return SharedLoad(bound, found.size**2, found.signs, duals, found.lengths, labels)
-
-
-def require_few(n_samples: int) -> None:
-    """Refuse more samples than there are patterns to enumerate for.
-
-    Raises
-    ------
-    ArgumentError
-        With what to do.
-    """
-    if n_samples > MOST:
-        raise ArgumentError(
-            f"networks of any number of neurons are searched for up to {MOST} samples, and {n_samples} are left here "
-            "of which no two coincide; give fewer samples, or orthogonal ones, for which there is a closed form."
-        )
+    labels, kept = reachable(problem, gauge.signs)
+    found = smallest_of_any_number(problem, labels, kept, gauge)
+    bound = found.lower_bound**2 * (1 - 4 * EPS)
+    return SharedLoad(bound, found.size**2, found.signs, found.duals, found.lengths, labels)
