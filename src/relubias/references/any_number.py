@@ -2,8 +2,8 @@
 
 * Orthogonal rows: in closed form (:mod:`relubias.references.orthogonal`).
 * Up to 12 samples: by a search with a proof (:mod:`relubias.references.search`).
-* Else the two neurons that have the least norm among those that each fit the labels of their sign and predict 0 elsewhere
-  are a network that fits, and their coefficients are prices, which bound all networks without enumeration
+* Else the two neurons that have the least norm among those that each fit the labels of their sign and predict 0
+  elsewhere are a network that fits, and their coefficients are prices, which bound all networks without enumeration
   (:mod:`relubias.references.load`). The interval between the two closes as the rows become orthogonal.
 """
 
@@ -21,7 +21,7 @@ from relubias.references.conditions import LARGEST_FLOOR, Constraints
 from relubias.references.constrained import best_multipliers
 from relubias.references.gauge import Gauge
 from relubias.references.orthogonal import is_orthogonal, orthogonal_network, two_neurons
-from relubias.references.reach import restricted
+from relubias.references.reach import reachable, restricted
 from relubias.references.search import MOST, smallest_network
 from relubias.references.smallest import Smallest
 
@@ -30,7 +30,9 @@ def smallest_of_any_number(problem: Problem, labels: Array, kept: NDArray[np.boo
     """The smallest network that fits labels in the reach of the rows, of which `kept` suffice."""
     n, rows = problem.n_samples, np.flatnonzero(kept)
     if not np.any(labels[rows]):
-        return Smallest(np.zeros(0), np.zeros((0, n), dtype=bool), np.zeros((0, n)), np.zeros(0), 0.0, 0.0, 0 * labels, 0)
+        return Smallest(
+            np.zeros(0), np.zeros((0, n), dtype=bool), np.zeros((0, n)), np.zeros(0), 0.0, 0.0, 0 * labels, 0
+        )
     operator = restricted(problem.operator, rows)
     if is_orthogonal(operator):
         found = orthogonal_network(operator, labels[rows], gauge)
@@ -43,6 +45,11 @@ def smallest_of_any_number(problem: Problem, labels: Array, kept: NDArray[np.boo
     for group in problem.facts.duplicates:
         patterns[:, list(group)] = patterns[:, [group[0]]]
     return replace(found, duals=duals, patterns=patterns, prices=prices)
+
+
+def is_orthogonal_problem(problem: Problem) -> bool:
+    """Whether the rows are orthogonal up to rounding, zero rows and copies left aside."""
+    return is_orthogonal(restricted(problem.operator, np.flatnonzero(reachable(problem)[1])))
 
 
 def _estimated(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:

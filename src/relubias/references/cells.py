@@ -15,8 +15,8 @@ The dual has an interior, and Newton's method follows its central path: the maxi
 
 (For the variation norm log(1 − t₊) + log(1 − t₋) takes the place of the third term.) On the path the vectors
 u_j = 2τ Xᵀκ_j/(t_j² − ‖Xᵀκ_j‖²) lie in the interior of their cells and fit the labels, except for a misfit
-2τ z_i/(C² − z_i²): the box |z_i| ≤ C keeps the dual bounded where the cells cannot fit the labels yet. Rows are taken to
-have length 1 here, which changes the labels to y_i/‖x_i‖, and max |y_i| = 1.
+2τ z_i/(C² − z_i²): the box |z_i| ≤ C keeps the dual bounded where the cells cannot fit the labels yet. Rows are taken
+to have length 1 here, which changes the labels to y_i/‖x_i‖, and max |y_i| = 1.
 """
 
 from __future__ import annotations
@@ -210,9 +210,10 @@ class Barrier:
 
 def _solve(matrix: Array, right: Array) -> Array:
     """Solve a symmetric system after scaling its rows and columns to size 1; it may be singular to rounding."""
-    units = 1.0 / np.sqrt(np.abs(matrix).max(axis=0))
-    if not np.all(np.isfinite(units)):
-        raise np.linalg.LinAlgError("no scale")
+    largest = np.abs(matrix).max(axis=0)
+    if not np.all(largest > 0) or not np.all(np.isfinite(largest)):
+        raise np.linalg.LinAlgError("a row of zeros")
+    units = 1.0 / np.sqrt(largest)
     return np.asarray(units * np.linalg.lstsq(matrix * units * units[:, None], units * right)[0])
 
 

@@ -8,12 +8,13 @@ Whatever network fits the labels, with neurons of total length S₊ = Σ_{a_k>0}
 
 so that prices bound the length of all of them from below. Let P and N be the samples of positive and of negative
 price. Where z_i > 0, z_i σ(b) = max(0, z_i b): the maximum may choose the set A ⊂ P that is active. Where z_i < 0,
-z_i σ(b) = min_{0 ≤ μ_i ≤ |z_i|} −μ_i b. With A given the function is concave in u, and minimum and maximum change places:
+z_i σ(b) = min_{0 ≤ μ_i ≤ |z_i|} −μ_i b. With A given the function is concave in u, and minimum and maximum change
+places:
 
     M₊(z) = max_{A ⊂ P}  min_{0 ≤ μ ≤ |z_N|}  ‖X_Aᵀz_A − X_Nᵀμ‖.
 
-Two things follow. Only the 2^|P| subsets of P are to be enumerated, each a small quadratic program in a box, and *any* μ in
-the box gives an upper bound for its A, so that the largest of these bounds M₊(z) however badly it was solved. And
+Two things follow. Only the 2^|P| subsets of P are to be enumerated, each a small quadratic program in a box, and *any*
+μ in the box gives an upper bound for its A, so that the largest of these bounds M₊(z) however badly it was solved. And
 μ = 0 in all of them gives, without any enumeration,
 
     M₊(z)² ≤ max_{A ⊂ P} z_AᵀK z_A ≤ Σ_{i,j ∈ P} z_i z_j max(K_ij, 0),
@@ -120,7 +121,7 @@ def _box_minima(gram: Array, fixed: Array, free: NDArray[np.intp], ceiling: Arra
     for _ in range(EXCHANGES):
         own = state[open_]
         top = np.where(own == 1, ceiling, 0.0)
-        inner = own == 2  # noqa: PLR2004 (three states: 0 at zero, 1 at the ceiling, 2 free)
+        inner = own == 2
         right = np.where(inner, target[open_] - top @ block, top)
         pair = inner[:, :, None] & inner[:, None, :]
         matrix = np.where(pair, block, np.eye(len(free)))

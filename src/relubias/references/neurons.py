@@ -4,12 +4,12 @@ For any positive η_j
 
     Σ_j ‖u_j‖ ≤ ½ Σ_j (‖u_j‖²/η_j + η_j),
 
-with equality for η_j = ‖u_j‖: the sum of norms is touched from above by a sum of squares. With the lengths of a solution
-that is about right as η, the least sum of squares is attained at neurons whose sum of lengths is too large by the square of the
-error only. The labels are equations, and so are the sides of a cell on which a neuron lies, x_iᵀu_j = 0; with these
-known the least sum of squares under equations is one linear system. Sides that its solution crosses become equations too,
-until there are none: what is returned is in its cells and fits the labels, whatever the sides that were known. That it is
-the smallest is for the prices to prove.
+with equality for η_j = ‖u_j‖: the sum of norms is touched from above by a sum of squares. With the lengths of a
+solution that is about right as η, the least sum of squares is attained at neurons whose sum of lengths is too large by
+the square of the error only. The labels are equations, and so are the sides of a cell on which a neuron lies, x_iᵀu_j
+= 0; with these known the least sum of squares under equations is one linear system. Sides that its solution crosses
+become equations too, until there are none: what is returned is in its cells and fits the labels, whatever the sides
+that were known. That it is the smallest is for the prices to prove.
 
 Rows have length 1 here, and a neuron is given by its coordinates u_j ∈ R^r with x_iᵀu = l_iᵀu, K = L Lᵀ.
 """
@@ -70,8 +70,9 @@ def exact_neurons(
         kept = lengths > short * lengths.sum()
         own = Cells(cells.signs[kept], cells.patterns[kept])
         vectors, at_zero = centre.vectors[kept], centre.at_zero[kept]
-        for program in (_joined(own, vectors, at_zero), (own, vectors, at_zero), (own, vectors, at_zero & False)):
-            found = _solved(factor, labels, *program, gauge)
+        programs = [_joined(own, vectors, at_zero), (own, vectors, at_zero), (own, vectors, at_zero & False)]
+        for cells_, start, held in programs:
+            found = _solved(factor, labels, cells_, start, held, gauge)
             best = found if found.size < best.size else best
             if best.size <= lower_bound * (1 + NEAR):
                 return best
@@ -107,7 +108,7 @@ def _solved(
 
 
 def _least(factor: Array, labels: Array, cells: Cells, roots: Array, at_zero: NDArray[np.bool_]) -> Array:
-    """min Σ ‖u_j‖²/roots_j² such that the labels are fitted and no side is crossed, some sides being held; shape (J, r)."""
+    """min Σ ‖u_j‖²/roots_j² under the equations of the labels and of the sides in `at_zero`, no side crossed; (J, r)."""
     count, rank = len(roots), factor.shape[1]
     fitting = np.flatnonzero(cells.patterns.any(axis=0))
     share = cells.signs[:, None] * cells.patterns
@@ -130,9 +131,7 @@ def _least(factor: Array, labels: Array, cells: Cells, roots: Array, at_zero: ND
     return vectors
 
 
-def _joined(
-    cells: Cells, vectors: Array, at_zero: NDArray[np.bool_]
-) -> tuple[Cells, Array, NDArray[np.bool_]]:
+def _joined(cells: Cells, vectors: Array, at_zero: NDArray[np.bool_]) -> tuple[Cells, Array, NDArray[np.bool_]]:
     """Add up the neurons that are parallel, which lie on the common face of their cells."""
     units = vectors / np.linalg.norm(vectors, axis=1)[:, None]
     near = (units @ units.T > PARALLEL) & (cells.signs == cells.signs[:, None])

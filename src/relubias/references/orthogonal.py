@@ -9,20 +9,23 @@ and both are attained at once, by one neuron for each sign:
 
     u₊ = Σ_{y_i>0} y_i x_i/‖x_i‖²,        u₋ = Σ_{y_i<0} |y_i| x_i/‖x_i‖².
 
-*They fit*: x_iᵀu₊ is y_i where y_i > 0, else 0, and likewise for u₋, and ‖u_±‖ = L_±. *No network is smaller*: take prices
-z_i = y_i/(‖x_i‖²L₊) where y_i > 0 and 0 elsewhere. For orthogonal rows and a unit vector u, with P the positive labels,
+*They fit*: x_iᵀu₊ is y_i where y_i > 0, else 0, and likewise for u₋, and ‖u_±‖ = L_±. *No network is smaller*: take
+prices z_i = y_i/(‖x_i‖²L₊) where y_i > 0 and 0 elsewhere. For orthogonal rows and a unit vector u, with P the positive
+labels,
 
     Σ_P z_i σ(x_iᵀu) ≤ (Σ_P z_i²‖x_i‖²)^½ (Σ_P (x_iᵀu)²/‖x_i‖²)^½ ≤ 1 · ‖u‖ = 1,
 
-and −Σ_P z_i σ(x_iᵀu) ≤ 0, so that M₊ = 1 and M₋ = 0, and L₊ = zᵀy ≤ M₊S₊ + M₋S₋ = S₊; likewise for the other sign. Hence
+and −Σ_P z_i σ(x_iᵀu) ≤ 0, so that M₊ = 1 and M₋ = 0, and L₊ = zᵀy ≤ M₊S₊ + M₋S₋ = S₊; likewise for the other sign.
+Hence
 
 * the minimum variation norm is L₊ + L₋, reached with ‖w_±‖ = |a_±| = √L_±;
-* with p neurons of sign + and q of sign −, output weights ±1, the minimum of ‖W‖² is L₊²/p + L₋²/q: equal neurons u₊/p and
-  u₋/q reach the bound of Cauchy and Schwarz. A sign without neurons leaves its labels at 0, the best fit that there is;
-  they count as 0 here.
+* with p neurons of sign + and q of sign −, output weights ±1, the minimum of ‖W‖² is L₊²/p + L₋²/q: equal neurons u₊/p
+  and u₋/q reach the bound of Cauchy and Schwarz. A sign without neurons leaves its labels at 0, the best fit that
+  there is; they count as 0 here.
 
 "Orthogonal" is meant up to rounding: |K_ij| ≤ (n + 16) ε √(K_ii K_jj). The neurons are computed from K as it is,
-K a = y₊, and the lower bound is that of the prices with all that rounding may do to it (:mod:`relubias.references.load`).
+K a = y₊, and the lower bound is that of the prices with all that rounding may do to it
+(:mod:`relubias.references.load`).
 
 References
 ----------

@@ -5,10 +5,10 @@ The vectors f = (f(x_1), …, f(x_n)) of all networks are the linear space
     R = range(X) + span{(‖x_i‖)_{i∈ℓ}, 0 elsewhere : lines ℓ},
 
 ℓ the sets of rows on a common line through 0. For z is orthogonal to all vectors σ(Xu) exactly if the function
-Σ z_i σ(x_iᵀu) = ½ Σ z_i |x_iᵀu| + ½ zᵀXu of u vanishes: it must have no kink, Σ_{i∈ℓ} z_i‖x_i‖ = 0 for each line, and what is then
-left is linear, Xᵀz = 0. So R is everything unless rows are zero, coincide up to a positive factor, or are dependent and on few
-lines. Other labels are replaced by the nearest ones in R, which minimise the loss: coinciding rows get the mean of theirs,
-zero rows get 0.
+Σ z_i σ(x_iᵀu) = ½ Σ z_i |x_iᵀu| + ½ zᵀXu of u vanishes: it must have no kink, Σ_{i∈ℓ} z_i‖x_i‖ = 0 for each line, and
+what is then left is linear, Xᵀz = 0. So R is everything unless rows are zero, coincide up to a positive factor, or are
+dependent and on few lines. Other labels are replaced by the nearest ones in R, which minimise the loss: coinciding
+rows get the mean of theirs, zero rows get 0.
 """
 
 from __future__ import annotations

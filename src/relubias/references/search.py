@@ -8,8 +8,8 @@
 
     zᵀy/G*(M₊(z), M₋(z))
 
-for all networks, and name the cells in which a neuron would be worth more than it costs. Those are added, until there are
-none.
+for all networks, and name the cells in which a neuron would be worth more than it costs. Those are added, until there
+are none.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def _inner(operator: GramOperator, at_zero: NDArray[np.bool_], side: Array | flo
     vector in general position does.
     """
     generic = 1e-3 * np.cos(np.arange(1.0, at_zero.shape[1] + 1) ** 2)
-    aims = np.where(at_zero, side, 0.0) + generic
+    aims: Array = np.where(at_zero, side, 0.0) + generic
     if operator.rank == operator.n_samples:
         return aims
     units = np.sqrt(operator.diagonal)
-    return operator.matvec(operator.pseudo_solve(aims * units).T).T / units
+    return np.asarray(operator.matvec(operator.pseudo_solve(aims * units).T).T / units)
 
 
 def _priced(

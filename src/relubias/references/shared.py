@@ -5,16 +5,14 @@ Output weights fixed at ±1. By Cauchy and Schwarz, sign by sign, all networks t
     ‖W‖² = Σ_k ‖w_k‖² ≥ S₊²/p + S₋²/q,        S_± = Σ_{s_k = ±} ‖w_k‖,
 
 and what the right side is at least, over any number of neurons, is a convex program. Where its solution has one
-neuron u_± for each sign, p equal neurons u₊/p and q equal neurons u₋/q reach the bound, since σ(u/p) = σ(u)/p: then it is
-the minimum norm of the network. For orthogonal rows that is so.
+neuron u_± for each sign, p equal neurons u₊/p and q equal neurons u₋/q reach the bound, since σ(u/p) = σ(u)/p: then it
+is the minimum norm of the network. For orthogonal rows that is so.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
