@@ -108,7 +108,7 @@ def _solved(
 
 
 def _least(factor: Array, labels: Array, cells: Cells, roots: Array, at_zero: NDArray[np.bool_]) -> Array:
-    """min Σ ‖u_j‖²/roots_j² under the equations of the labels and of the sides in `at_zero`, no side crossed; (J, r)."""
+    """min Σ ‖u_j‖²/roots_j² under the equations of the labels and of the sides `at_zero`, no side crossed; (J, r)."""
     count, rank = len(roots), factor.shape[1]
     fitting = np.flatnonzero(cells.patterns.any(axis=0))
     share = cells.signs[:, None] * cells.patterns

@@ -142,9 +142,9 @@ def _verdict(
         )
     if rows:
         return Optimality.INFEASIBLE, (
-            f"no network fits all labels, of however many neurons: {listed_samples(problem, rows)} are zero, or coincide "
-            "up to a factor with samples of other labels, or depend on such; the minimum variation norm of the "
-            f"least-squares compromises {between}."
+            f"no network fits all labels, of however many neurons: {listed_samples(problem, rows)} are zero, or "
+            "coincide up to a factor with samples of other labels, or depend on such; the minimum variation norm of "
+            f"the least-squares compromises {between}."
         )
     if found.size == 0.0:
         return Optimality.OPTIMAL, "the minimum variation norm is 0, of w = 0, exactly."
