@@ -179,6 +179,24 @@ def test_a_disjoint_start_with_its_depth(table: Path, capsys: pytest.CaptureFixt
     assert values["start"]["active"] == [6, 6]
 
 
+def test_both_layers_are_compared_with_the_least_variation_norm(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("--network", "+,-,+,-", "--train-output", "--start", "aligned", "--flow")
+    found = answer(capsys, table, "--target", "y", *both, "--of", "variation", "--output", tmp_path / "out")
+    assert found["reference"]["of"] == "variation"
+    assert found["reference"]["status"] == "optimal"
+    assert found["gap"] is None
+    neurons = found["neurons"]
+    reached = float(np.abs(neurons["output_weight"]) @ np.array(neurons["norm"]))
+    assert reached >= found["reference"]["lower_bound"]
+    assert any("% above the least one of networks of any number of neurons" in text for text in found["verdict"])
+    assert "variation norm" in (tmp_path / "out" / "report.txt").read_text("utf-8")
+    assert answer(capsys, table, "--target", "y", *both)["reference"]["of"] == "variation"
+    err = refusal(capsys, "analyze", table, "--target", "y", "--network", "pair", "--of", "variation")
+    assert "train_output=True" in err
+
+
 def test_labels_of_their_own_file_are_passed_on_only_where_there_are_any(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

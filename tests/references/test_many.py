@@ -15,11 +15,12 @@ from relubias import Network, Problem, certify, gap, gradient_descent, minimum_n
 from relubias.errors import ArgumentError
 from relubias.linalg.factor import GramOperator
 from relubias.references import constrained, excess, many, searched
-from relubias.references.branching import Relaxed
+from relubias.references.branching import BUDGET, Relaxed
 from relubias.references.conditions import evidence
 from relubias.references.excess import excess_of
 from relubias.references.many import ManyTree
 from relubias.references.pattern import pattern_minimum
+from relubias.references.shared import shared_load
 from relubias.state import State
 from relubias.status import Optimality
 
@@ -196,7 +197,7 @@ def test_what_is_found_at_the_root_is_no_longer_than_the_shared_solution_of_a_pa
 def test_large_networks_have_a_small_budget_and_an_interval_soon() -> None:
     problem, network = random_problem(100, 150, 0), Network.of_signs([1] * 10 + [-1] * 10)
     assert searched.usual_budget(problem, network) == searched.FEWEST
-    assert searched.usual_budget(random_problem(8, 8, 0), Network.of_signs([1, 1])) == searched.BUDGET
+    assert searched.usual_budget(random_problem(8, 8, 0), Network.of_signs([1, 1])) == BUDGET
     begun = time.perf_counter()
     star = minimum_norm(problem, network)
     assert time.perf_counter() - begun < 60.0
@@ -204,13 +205,15 @@ def test_large_networks_have_a_small_budget_and_an_interval_soon() -> None:
     assert 0 < star.lower_bound < star.norm < np.inf
 
 
-def test_a_bound_that_is_known_closes_the_search_at_its_root() -> None:
-    problem, network = random_problem(8, 16, 0), Network.of_signs([1, 1])
-    star = many.many_minimum(problem, network, budget=1000)
-    assert star.nodes > 1
-    again = many.many_minimum(problem, network, budget=1000, state=star.state, known_bound=star.lower_bound)
-    assert (again.status, again.nodes) == (Optimality.OPTIMAL, 1)
-    assert again.lower_bound == star.lower_bound
+def test_where_the_budget_is_spent_on_few_samples_the_shared_load_is_a_bound() -> None:
+    problem, network = random_problem(6, 6, 0), Network.of_signs([1, 1, -1])
+    least = minimum_norm(problem, network)
+    some = minimum_norm(problem, network, budget=2)
+    load = shared_load(problem, network)
+    assert least.status is Optimality.OPTIMAL
+    assert some.status is Optimality.BUDGET
+    assert some.lower_bound == pytest.approx(np.sqrt(load.lower_bound), rel=1e-12)
+    assert 0.99 * least.norm < some.lower_bound <= least.norm
 
 
 def test_a_bound_is_a_bound_whatever_the_multipliers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -398,7 +398,7 @@ def test_the_global_reference_is_for_the_relu() -> None:
 
 def test_an_unknown_kind_lists_those_there_are() -> None:
     with pytest.raises(
-        ArgumentError, match=r"of='best' is not known; choose one of: global, pattern, partition, linear\."
+        ArgumentError, match=r"of='best' is not known; choose one of: global, pattern, partition, linear, variation\."
     ):
         minimum_norm(mixed_problem(4, 8), SINGLE, of="best")
 

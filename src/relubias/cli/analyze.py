@@ -101,8 +101,8 @@ def analyze_command(
         str | None,
         typer.Option(
             "--of",
-            help="Which solutions the reference is the shortest of: global, pattern, partition or linear; by default "
-            "the one that fits the network.",
+            help="Which solutions the reference is the shortest of: global, pattern, partition, linear or variation "
+            "(with --train-output); by default the one that fits the network.",
         ),
     ] = None,
     json: options.Json = False,

@@ -25,10 +25,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.linalg.gram import Array
+
 #: A node is closed where its bound is below the best norm by at most this fraction.
 CLOSED = 1e-11
 #: Rounding that is forgiven in that decision, at most, as a fraction.
 LARGEST_ROUNDING = 1e-6
+
+#: Relaxations solved at most, where nothing else is asked for.
+BUDGET = 10_000
 
 #: Where no solution is known, bounds this many times that of the root say that there is none.
 HOPELESS = 1e5
@@ -112,9 +117,7 @@ class Found:
     root: Relaxed
 
 
-def search(
-    tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choice] = (), known_bound: float = 0.0
-) -> Found:
+def search(tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choice] = ()) -> Found:
     """Search a tree until every node is closed, or `budget` relaxations have been solved, or the user interrupts.
 
     Parameters
@@ -125,10 +128,8 @@ def search(
     budget : int
     candidates : iterable of ndarray, shape (n, …)
         Choices that may be good, such as that of a trained network.
-    known_bound : float
-        No solution has a smaller norm, for reasons of its own.
     """
-    hunt = _Hunt(tree, replace(root, bound=max(root.bound, known_bound)))
+    hunt = _Hunt(tree, root)
     interrupted = False
     try:
         for candidate in (root.nearest, *candidates):
@@ -200,3 +201,21 @@ class _Hunt:
         if choice is None:
             return math.isinf(node.bound) or node.bound > self._hopeless > 0
         return node.bound >= norm * (1.0 - CLOSED - min(node.rounding, LARGEST_ROUNDING))
+
+
+class Rises:
+    """By how much the splits of each sample have raised bounds, relative, in either stage."""
+
+    def __init__(self, n_samples: int) -> None:
+        self._sums, self._counts = np.zeros((2, n_samples)), np.zeros((2, n_samples))
+
+    def note(self, stage: int, sample: int, before: float, after: float) -> None:
+        """One child of a split; what doubles the bound, or closes the child, counts as 1."""
+        self._sums[stage, sample] += min(1.0, max(0.0, after / before - 1.0)) if before > 0 else float(after > 0)
+        self._counts[stage, sample] += 1
+
+    def expected(self, stage: NDArray[np.intp]) -> Array:
+        """The mean rise of each sample, shape (n,); as if it had had two children with the mean rise of all."""
+        columns = np.arange(len(stage))
+        overall = (float(self._sums.sum()) + 1e-3) / (float(self._counts.sum()) + 1.0)
+        return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)

@@ -36,13 +36,15 @@ norms. Of the pieces that differ by such a change one is kept: in each class the
 **Solutions** are offered by every node: the pieces near to its program. Before that come equal shares of all labels and
 the pattern of the best pair (w⁺, w⁻), which p + q equal neurons w⁺/p and w⁻/q have too.
 
-A lower bound known from elsewhere, such as that of the variation norm, may be handed to the search.
+Where the budget is spent on few samples, the load that any number of neurons must share is a lower bound too
+(:mod:`relubias.references.shared`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -53,7 +55,7 @@ from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.branching import Relaxed, search
+from relubias.references.branching import BUDGET, Relaxed, Rises, search
 from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
 from relubias.references.constrained import best_multipliers
 from relubias.references.excess import excess_of
@@ -61,6 +63,8 @@ from relubias.references.lifting import Lifted, Row, piece, pre_activations
 from relubias.references.outcome import reachable_labels, record_of
 from relubias.references.pair import MISSED, pair_minimum
 from relubias.references.record import MinimumNorm
+from relubias.references.search import MOST
+from relubias.references.shared import shared_load
 from relubias.references.violation import least_violation
 from relubias.state import State
 from relubias.status import Optimality
@@ -93,7 +97,7 @@ class ManyTree:
         self.scale = float(np.max(np.abs(self.labels), initial=0.0)) or 1.0
         #: Whether a neuron has the sign of a label, shape (n, m).
         self.own = np.where(self.labels[:, None] != 0, self.labels[:, None] * self.signs > 0, self.signs > 0)
-        self._rises = _Rises(len(self.labels))
+        self._rises = Rises(len(self.labels))
         self._rows: dict[tuple[int, bytes], tuple[Array, Array, NDArray[np.bool_]]] = {}
 
     def _attainable(self, labels: Array) -> Array:
@@ -334,24 +338,6 @@ class _Bounded(NamedTuple):
     tight: bool
 
 
-class _Rises:
-    """By how much the splits of each sample have raised bounds, relative, in either stage."""
-
-    def __init__(self, n_samples: int) -> None:
-        self._sums, self._counts = np.zeros((2, n_samples)), np.zeros((2, n_samples))
-
-    def note(self, stage: int, sample: int, before: float, after: float) -> None:
-        """One child of a split; what doubles the bound, or closes the child, counts as 1."""
-        self._sums[stage, sample] += min(1.0, max(0.0, after / before - 1.0)) if before > 0 else float(after > 0)
-        self._counts[stage, sample] += 1
-
-    def expected(self, stage: NDArray[np.intp]) -> Array:
-        """The mean rise of each sample, shape (n,); as if it had had two children with the mean rise of all."""
-        columns = np.arange(len(stage))
-        overall = (float(self._sums.sum()) + 1e-3) / (float(self._counts.sum()) + 1.0)
-        return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)
-
-
 def _shares(values: Array, total: float) -> Array:
     """The point of {b ≥ 0, Σ b = total} nearest to `values`, total ≥ 0."""
     falling = np.sort(values)[::-1]
@@ -361,7 +347,7 @@ def _shares(values: Array, total: float) -> Array:
 
 
 def many_minimum(
-    problem: Problem, network: Network, *, state: State | None = None, budget: int, known_bound: float = 0.0
+    problem: Problem, network: Network, *, state: State | None = None, budget: int = BUDGET
 ) -> MinimumNorm:
     """Find the minimum-norm global minimiser of a network of ReLU neurons with fixed signs.
 
@@ -373,8 +359,6 @@ def many_minimum(
         The pieces of its pattern are tried as a solution: a warm start.
     budget : int
         Relaxations to solve at most.
-    known_bound : float
-        No global minimiser has a smaller norm.
 
     Returns
     -------
@@ -383,8 +367,11 @@ def many_minimum(
     """
     tree = ManyTree(problem, network)
     top = tree.relax(tree.nothing_decided(), None)
-    candidates = _candidates(tree, top, state)
-    return record_of(tree, search(tree, top, budget=budget, candidates=candidates, known_bound=known_bound))
+    found = search(tree, top, budget=budget, candidates=_candidates(tree, top, state))
+    if not found.closed and not found.interrupted and np.count_nonzero(tree.kept) <= MOST:
+        shared = math.sqrt(shared_load(problem, network).lower_bound)
+        found = replace(found, lower_bound=min(found.norm, max(found.lower_bound, shared)))
+    return record_of(tree, found)
 
 
 def _candidates(tree: ManyTree, top: Relaxed, state: State | None) -> Iterator[Decided]:

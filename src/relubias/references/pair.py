@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.branching import Choice, Relaxed, search
+from relubias.references.branching import BUDGET, Choice, Relaxed, search
 from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
 from relubias.references.constrained import best_multipliers
 from relubias.references.lifting import Lifted, pre_activations
@@ -173,7 +173,9 @@ class PairTree:
         return int(np.argmax(np.where(open_, missed, -1.0))) if np.any(open_) else None
 
 
-def pair_minimum(problem: Problem, network: Network, *, state: State | None = None, budget: int) -> MinimumNorm:
+def pair_minimum(
+    problem: Problem, network: Network, *, state: State | None = None, budget: int = BUDGET
+) -> MinimumNorm:
     """Find the minimum-norm global minimiser of two neurons of opposite sign.
 
     Parameters

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from relubias.network import Network
 from relubias.problem import Problem
+from relubias.references.branching import BUDGET
 from relubias.references.many import ManyTree, many_minimum
 from relubias.references.pair import PairTree, pair_minimum, pair_tree
 from relubias.references.record import MinimumNorm
 from relubias.references.single import require_fixed_relu
 from relubias.state import State
 
-#: Relaxations solved at most, where nothing else is asked for …
-BUDGET = 10_000
-#: … and for networks other than a pair so many over (n m)², but not fewer than a handful.
+#: Relaxations solved at most, for networks other than a pair: so many over (n m)², but not fewer than a handful.
 EFFORT, FEWEST = 1.2e7, 10
 
 
