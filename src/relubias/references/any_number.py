@@ -1,7 +1,7 @@
 """The smallest network of any number of neurons: in closed form, by a search, or an interval. (Ours.)
 
 * Orthogonal rows: in closed form (:mod:`relubias.references.orthogonal`).
-* Up to 12 samples: by a search with a proof (:mod:`relubias.references.search`).
+* Up to 16 samples: by a search with a proof (:mod:`relubias.references.search`).
 * Else the two neurons that have the least norm among those that each fit the labels of their sign and predict 0
   elsewhere are a network that fits, and their coefficients are prices, which bound all networks without enumeration
   (:mod:`relubias.references.load`). The interval between the two closes as the rows become orthogonal.
