@@ -21,7 +21,7 @@ from relubias.references.conditions import LARGEST_FLOOR, Constraints
 from relubias.references.constrained import best_multipliers
 from relubias.references.gauge import Gauge
 from relubias.references.orthogonal import is_orthogonal, orthogonal_network, two_neurons
-from relubias.references.reach import reachable, restricted
+from relubias.references.reach import restricted, sufficient
 from relubias.references.search import MOST, smallest_network
 from relubias.references.smallest import Smallest
 
@@ -49,7 +49,7 @@ def smallest_of_any_number(problem: Problem, labels: Array, kept: NDArray[np.boo
 
 def is_orthogonal_problem(problem: Problem) -> bool:
     """Whether the rows are orthogonal up to rounding, zero rows and copies left aside."""
-    return is_orthogonal(restricted(problem.operator, np.flatnonzero(reachable(problem)[1])))
+    return is_orthogonal(restricted(problem.operator, np.flatnonzero(sufficient(problem))))
 
 
 def _estimated(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:
