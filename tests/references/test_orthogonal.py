@@ -7,7 +7,6 @@ import pytest
 from helpers import Array
 
 from relubias import Network, Problem, analyze, gradient_flow, minimum_norm, starts
-from relubias.errors import ArgumentError
 from relubias.references.equal_neurons import equal_neurons, orthogonal_minimum
 from relubias.references.pair import pair_minimum
 from relubias.references.shared import shared_load
@@ -73,11 +72,11 @@ def test_rows_that_are_not_orthogonal_have_no_closed_form() -> None:
     features, labels = orthogonal_rows(6, 9, 5)
     features[0] += 1e-8 * features[1]
     problem = Problem.from_features(features, labels)
-    assert orthogonal_minimum(problem, Network.of_signs([1, 1, -1])) is None
-    with pytest.raises(ArgumentError, match="built for one neuron"):
-        minimum_norm(problem, Network.of_signs([1, 1, -1]))
-    with pytest.raises(ArgumentError, match="built for one neuron"):
-        analyze(problem, Network.of_signs([1, 1, -1]), of="global")
+    network = Network.of_signs([1, 1, -1])
+    assert orthogonal_minimum(problem, network) is None
+    closed = orthogonal_minimum(Problem.from_features(orthogonal_rows(6, 9, 5)[0], labels), network)
+    assert closed is not None
+    assert minimum_norm(problem, network).norm == pytest.approx(closed.norm, rel=1e-7)
 
 
 def test_copies_count_once_and_conflicts_are_named() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import Array, real_data
 
-from relubias import Network, Problem, analyze, gap, gradient_flow, minimum_norm, read, starts
+from relubias import Network, Problem, analyze, certify, gap, gradient_flow, minimum_norm, read, starts
 from relubias.errors import ArgumentError
 from relubias.references.gauge import VARIATION, Gauge
 from relubias.references.search import smallest_network
@@ -79,10 +79,10 @@ def test_the_shared_load_agrees_with_a_convex_program_over_all_patterns(shares: 
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_up_to_twelve_samples_are_closed(seed: int) -> None:
+def test_few_samples_are_closed(seed: int) -> None:
     """Fewer features than samples in half of the cases, zero labels in a third, and labels of one sign in a few."""
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 13)), int(rng.integers(3, 20))
+    n, d = int(rng.integers(2, 15)), int(rng.integers(3, 20))
     features, labels = rng.standard_normal((n, d)), rng.standard_normal(n)
     if seed % 3 == 0:
         labels[rng.integers(n)] = 0.0
@@ -195,7 +195,7 @@ def test_more_samples_have_an_interval_that_closes_as_they_become_orthogonal() -
         gram = np.eye(20) + (noise + noise.T) / np.sqrt(2 * d) / 2
         star = minimum_norm(Problem.from_gram(gram, rng.standard_normal(20)), BOTH, of="variation")
         assert star.status is Optimality.BUDGET
-        assert "at most 12 samples" in star.message
+        assert "at most 16 samples" in star.message
         widths.append(star.relative_interval)
     assert widths[0] > widths[1] > widths[2] > 0
     assert widths[2] < 0.02
@@ -242,6 +242,48 @@ def test_any_state_has_a_variation_norm() -> None:
     weights, outer = np.random.default_rng(0).standard_normal((4, 6)), np.array([2.0, -1.0, 0.5, -3.0])
     state = State.from_weights(problem, BOTH, weights, outer=outer)
     assert variation_norm(state) == pytest.approx(float(np.abs(outer) @ np.linalg.norm(weights, axis=1)), rel=1e-12)
+
+
+def test_candidates_are_certified_or_refused_with_the_excess() -> None:
+    problem = Problem.from_features(*draw(5, 8, 2))
+    star = minimum_norm(problem, BOTH, of="variation")
+    proof = certify(problem, star.network, star.state, of="variation")
+    assert proof.optimal
+    assert proof.norm == pytest.approx(proof.lower_bound, rel=1e-8)
+    longer = State.from_weights(problem, star.network, 1.1 * star.weights(), outer=star.state.output_weights)
+    assert not certify(problem, star.network, longer, of="variation").feasible
+    first = np.vstack([star.weights(), [np.ones(8), np.ones(8)]])
+    outer = np.r_[star.state.output_weights, 1.0, -1.0]
+    idle = Network.of_signs([*star.network.signs, 1, -1], train_output=True)
+    proof = certify(problem, idle, State.from_weights(problem, idle, first, outer=outer), of="variation")
+    assert (proof.feasible, proof.optimal) == (True, False)
+    above = 100 * (2 * np.sqrt(8)) / star.norm
+    assert f"{above:.2g} % above the lower bound" in proof.message
+    with pytest.raises(ArgumentError, match="choose one of: global, variation"):
+        certify(problem, idle, longer, of="pattern")
+    with pytest.raises(ArgumentError, match="train_output=True"):
+        certify(problem, Network.pair(), starts.all_active(problem, Network.pair()), of="variation")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prices_are_a_proof_by_themselves(seed: int) -> None:
+    """zᵀy is the bound, and no unit vector, of many and of those nearby that carry most, carries more than 1."""
+    features, labels = draw(6, 5, seed)
+    proof = smallest_network(Problem.from_features(features, labels).operator, labels, VARIATION)
+    assert proof.prices @ labels == pytest.approx(proof.lower_bound, rel=1e-12)
+    rng, best = np.random.default_rng(seed), 0.0
+    vectors = np.concatenate([rng.standard_normal((20_000, 5)), proof.duals @ features])
+    for _ in range(30):
+        carried = np.maximum(vectors @ features.T, 0.0) @ proof.prices / np.linalg.norm(vectors, axis=1)
+        best = max(best, float(np.abs(carried).max()))
+        leaders = vectors[np.argsort(-np.abs(carried))[:200]]
+        vectors = np.repeat(leaders, 5, axis=0) * (1 + 0.05 * rng.standard_normal((1000, 5)))
+    assert 0.99 < best <= 1 + 1e-12
+
+
+def test_no_more_neurons_than_samples_and_signs_are_needed() -> None:
+    features, labels = draw(12, 3, 5)
+    assert len(smallest_network(Problem.from_features(features, labels).operator, labels, VARIATION).signs) <= 14
 
 
 @pytest.mark.parametrize("centre", [False, True])

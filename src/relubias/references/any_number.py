@@ -1,7 +1,7 @@
 """The smallest network of any number of neurons: in closed form, by a search, or an interval. (Ours.)
 
 * Orthogonal rows: in closed form (:mod:`relubias.references.orthogonal`).
-* Up to 12 samples: by a search with a proof (:mod:`relubias.references.search`).
+* Up to 16 samples: by a search with a proof (:mod:`relubias.references.search`).
 * Else the two neurons that have the least norm among those that each fit the labels of their sign and predict 0
   elsewhere are a network that fits, and their coefficients are prices, which bound all networks without enumeration
   (:mod:`relubias.references.load`). The interval between the two closes as the rows become orthogonal.
@@ -21,7 +21,7 @@ from relubias.references.conditions import LARGEST_FLOOR, Constraints
 from relubias.references.constrained import best_multipliers
 from relubias.references.gauge import Gauge
 from relubias.references.orthogonal import is_orthogonal, orthogonal_network, two_neurons
-from relubias.references.reach import reachable, restricted
+from relubias.references.reach import restricted, sufficient
 from relubias.references.search import MOST, smallest_network
 from relubias.references.smallest import Smallest
 
@@ -49,7 +49,7 @@ def smallest_of_any_number(problem: Problem, labels: Array, kept: NDArray[np.boo
 
 def is_orthogonal_problem(problem: Problem) -> bool:
     """Whether the rows are orthogonal up to rounding, zero rows and copies left aside."""
-    return is_orthogonal(restricted(problem.operator, np.flatnonzero(reachable(problem)[1])))
+    return is_orthogonal(restricted(problem.operator, np.flatnonzero(sufficient(problem))))
 
 
 def _estimated(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:

@@ -244,9 +244,9 @@ def _centred(barrier: Barrier, point: tuple[Array, Array], tau: float) -> tuple[
         while True:
             trial = point[0] + length * move, point[1] + length * inner
             beyond = point[0] + ROOM * length * move, point[1] + ROOM * length * inner
-            if length <= sure and barrier.inside(*trial):
-                break
-            if barrier.inside(*beyond) and barrier.slope_along(*trial, tau, move, inner) <= 0:
+            if barrier.inside(*trial) and (
+                length <= sure or (barrier.inside(*beyond) and barrier.slope_along(*trial, tau, move, inner) <= 0)
+            ):
                 break
             length *= 0.5
             if length < 1e-10:

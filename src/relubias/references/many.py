@@ -63,7 +63,6 @@ from relubias.references.lifting import Lifted, Row, piece, pre_activations
 from relubias.references.outcome import reachable_labels, record_of
 from relubias.references.pair import MISSED, pair_minimum
 from relubias.references.record import MinimumNorm
-from relubias.references.search import MOST
 from relubias.references.shared import shared_load
 from relubias.references.violation import least_violation
 from relubias.state import State
@@ -73,6 +72,8 @@ from relubias.status import Optimality
 DROPPED = 0.25
 #: Relaxations spent on the pair whose solution p + q equal neurons may share.
 PAIRED = 100
+#: Up to so many samples the shared load is worth its search.
+FEW = 12
 #: What is decided about a neuron on a sample.
 INACTIVE, UNDECIDED, ACTIVE = -1, 0, 1
 
@@ -368,7 +369,7 @@ def many_minimum(
     tree = ManyTree(problem, network)
     top = tree.relax(tree.nothing_decided(), None)
     found = search(tree, top, budget=budget, candidates=_candidates(tree, top, state))
-    if not found.closed and not found.interrupted and np.count_nonzero(tree.kept) <= MOST:
+    if not found.closed and not found.interrupted and np.count_nonzero(tree.kept) <= FEW:
         shared = math.sqrt(shared_load(problem, network).lower_bound)
         found = replace(found, lower_bound=min(found.norm, max(found.lower_bound, shared)))
     return record_of(tree, found)

@@ -33,6 +33,8 @@ PARALLEL = 1.0 - 1e-8
 ROUNDS = 4
 #: Sides count as crossed, and labels as missed, beyond this fraction of the length of a neuron or of the largest label.
 CROSSED, MISSED = 1e-13, 1e-9
+#: Singular values below this fraction of the largest one mean that neurons are dependent.
+DEPENDENT = 1e-12
 #: Sizes within this fraction of the lower bound are not improved upon.
 NEAR = 1e-11
 
@@ -75,13 +77,43 @@ def exact_neurons(
             found = _solved(factor, labels, cells_, start, held, gauge)
             best = found if found.size < best.size else best
             if best.size <= lower_bound * (1 + NEAR):
-                return best
-    return best
+                return _fewest(factor, labels, best, gauge)
+    return _fewest(factor, labels, best, gauge) if np.isfinite(best.size) else best
 
 
 def sums(cells: Cells, lengths: Array) -> tuple[float, float]:
     """S₊ and S₋."""
     return float(lengths[cells.signs > 0].sum()), float(lengths[cells.signs < 0].sum())
+
+
+def _fewest(factor: Array, labels: Array, found: Neurons, gauge: Gauge) -> Neurons:
+    """Leave neurons out as long as the others, made longer or shorter, fit the same labels with the same S₊ and S₋.
+
+    More than n + 2 neurons c_j û_j are dependent in what they fit and in their sums, Σ_j v_j A_j = 0, and along v one
+    of the lengths c ≥ 0 comes to 0 first.
+    """
+    cells, lengths = found.cells, found.lengths
+    units = found.vectors / lengths[:, None]
+    images = cells.signs[:, None] * np.where(cells.patterns, np.maximum(units @ factor.T, 0.0), 0.0)
+    table = np.column_stack([images, cells.signs > 0, cells.signs < 0])
+    kept, lengths = np.arange(len(lengths)), lengths.copy()
+    while len(kept) > 1:
+        left, values, _ = np.linalg.svd(table[kept])
+        if len(kept) == np.count_nonzero(values > DEPENDENT * values[0]):
+            break
+        direction = left[:, -1] * (1.0 if left[:, -1].min() < -left[:, -1].max() else -1.0)
+        steps = np.full(len(kept), np.inf)
+        falling = direction < 0
+        steps[falling] = lengths[kept][falling] / -direction[falling]
+        first = int(np.argmin(steps))
+        lengths[kept] = np.maximum(lengths[kept] + steps[first] * direction, 0.0)
+        kept = np.delete(kept, first)
+    fitted = lengths[kept] @ images[kept]
+    fewer = Cells(cells.signs[kept], cells.patterns[kept])
+    size = gauge.size(*sums(fewer, lengths[kept]))
+    if np.abs(fitted - labels).max() > MISSED * np.abs(labels).max() or size > found.size * (1 + NEAR):
+        return found
+    return Neurons(fewer, lengths[kept, None] * units[kept], size)
 
 
 def _solved(

@@ -44,22 +44,32 @@ def reachable(problem: Problem, signs: Collection[int] = (1, -1)) -> tuple[Array
     kept : ndarray of bool, shape (n,)
         Not the zero rows, and the first of those that coincide.
     """
-    labels, kept = problem.labels, np.array(problem.operator.diagonal > 0)
-    for group in problem.facts.duplicates:
-        kept[list(group[1:])] = False
+    labels, kept = problem.labels.copy(), sufficient(problem)
     if problem.operator.rank == problem.n_samples or not np.any(labels):
         return wanted(labels, signs), kept
-    units = np.sqrt(np.where(problem.operator.diagonal > 0, problem.operator.diagonal, 1.0))
+    nonzero = problem.operator.diagonal > 0
+    labels[~nonzero] = 0.0
+    units = np.sqrt(np.where(nonzero, problem.operator.diagonal, 1.0))
     cosines = problem.operator.gram / units / units[:, None]
-    lines = np.where(1.0 - np.abs(cosines) <= 16 * EPS, units[:, None], 0.0)[:, problem.operator.diagonal > 0]
-    rows = problem.operator.factor
-    rows = cosines if rows is None else rows / units[:, None]
-    spanning = np.concatenate([units[:, None] * rows, lines], axis=1) * (problem.operator.diagonal > 0)[:, None]
-    basis, values, _ = scipy.linalg.svd(spanning, full_matrices=False)
-    basis = basis[:, values > null_level(max(spanning.shape)) * values.max(initial=0.0)]
-    nearest = basis @ (basis.T @ labels)
-    moved = np.abs(nearest - labels) > INSIDE * np.abs(labels).max()
-    return wanted(np.where(moved, nearest, labels), signs), kept
+    lines = (1.0 - np.abs(cosines) <= 16 * EPS) & nonzero
+    together = np.flatnonzero(lines.sum(axis=1) > 1)  # e_i is in R where row i is alone on its line
+    if len(together):
+        rows = cosines if problem.operator.factor is None else problem.operator.factor / units[:, None]
+        spanning = units[together, None] * np.concatenate([rows[together], lines[np.ix_(together, together)]], axis=1)
+        basis, values, _ = scipy.linalg.svd(spanning, full_matrices=False)
+        basis = basis[:, values > null_level(max(spanning.shape)) * values.max(initial=0.0)]
+        nearest = basis @ (basis.T @ labels[together])
+        moved = np.abs(nearest - labels[together]) > INSIDE * np.abs(labels).max(initial=0.0)
+        labels[together] = np.where(moved, nearest, labels[together])
+    return wanted(labels, signs), kept
+
+
+def sufficient(problem: Problem) -> NDArray[np.bool_]:
+    """Which samples suffice to say what is to be fitted: not the zero rows, and the first of those that coincide."""
+    kept = np.array(problem.operator.diagonal > 0)
+    for group in problem.facts.duplicates:
+        kept[list(group[1:])] = False
+    return kept
 
 
 def wanted(labels: Array, signs: Collection[int]) -> Array:

@@ -26,8 +26,8 @@ from relubias.references.load import exact_loads
 from relubias.references.neurons import Neurons, exact_neurons
 from relubias.references.smallest import WIDTH, Smallest, bound_from
 
-#: Most samples for which the cells are enumerated: 2ⁿ of them at worst.
-MOST = 12
+#: Most samples for which sets of samples are enumerated: 2ⁿ of them at worst, for prices of one sign.
+MOST = 16
 #: Rounds of adding cells, and how many cells a round may add.
 ROUNDS, ADDED = 60, 12
 #: Loads above the level by less than this fraction are worth no cell.

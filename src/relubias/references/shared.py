@@ -59,7 +59,7 @@ class SharedLoad:
 def shared_load(problem: Problem, network: Network) -> SharedLoad:
     """Bound ‖W‖² of all networks of these signs that fit the labels.
 
-    The interval [lower_bound, load] is tight for orthogonal rows and for up to 12 samples; beyond, it holds the least
+    The interval [lower_bound, load] is tight for orthogonal rows and for up to 16 samples; beyond, it holds the least
     load all the same.
 
     Parameters

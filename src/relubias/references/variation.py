@@ -5,7 +5,7 @@
 (a, w) and (a/c, c w) are the same neuron, so that ‖W‖² alone is no measure; with both layers ½ Σ (‖w_k‖² + a_k²) is at
 least Σ |a_k|‖w_k‖, with equality for *balanced* neurons, ‖w_k‖ = |a_k|. Gradient flow keeps a_k² − ‖w_k‖², and from a
 vanishing balanced start it is this norm that training is compared with. u_k = |a_k| w_k makes a convex program of it
-(:mod:`relubias.references.any_number`): in closed form for orthogonal rows, by a search with a proof for up to 12
+(:mod:`relubias.references.any_number`): in closed form for orthogonal rows, by a search with a proof for up to 16
 samples, else an interval.
 
 References
