@@ -30,7 +30,7 @@ from relubias.references.lifting import pre_activations, state_of
 from relubias.references.reach import reachable
 from relubias.references.record import KKT, MinimumNorm
 from relubias.references.search import MOST
-from relubias.references.smallest import WIDTH, Smallest
+from relubias.references.smallest import Smallest
 from relubias.state import State
 from relubias.status import Optimality
 
@@ -152,7 +152,7 @@ def _verdict(
         return Optimality.OPTIMAL, "the minimum variation norm is 0, of w = 0, exactly."
     count = len(found.signs)
     reached = f"reached by {count} balanced neuron{'s' if count > 1 else ''} (‖w_k‖ = |a_k|)"
-    if width <= WIDTH and misfit <= TOLERANCE:
+    if found.proven and misfit <= TOLERANCE:
         return Optimality.OPTIMAL, (
             f"the minimum variation norm Σ|a_k|‖w_k‖ over any number of neurons is proven: it is known to {width:.1e}, "
             f"relative, and {reached}."
