@@ -224,9 +224,9 @@ def smallest_in(factor: Array, labels: Array, cells: Cells, gauge: Gauge, *, cei
     middle = Centre(point[0], point[0], np.zeros((len(cells.signs), factor.shape[1])), cells.patterns)
     while True:
         point = _centred(barrier, point, tau)
-        if tau >= MIDDLE:
+        if tau > MIDDLE / 2:
             middle = barrier.centre(*point, tau)
-        if tau <= END:
+        if tau < 2 * END:
             n = len(labels)
             return Centre(point[0][:n], point[0][n:], middle.vectors, middle.at_zero)
         tau *= SHRINK

@@ -3,8 +3,7 @@
 p equal neurons u₊/p of sign + and q equal neurons u₋/q of sign − compute σ(u₊ᵀx) − σ(u₋ᵀx) and have
 ‖W‖² = ‖u₊‖²/p + ‖u₋‖²/q. Where the least shared load (:mod:`relubias.references.shared`) is attained by one neuron for
 each sign, no network of these signs is shorter. For orthogonal rows that is always so, with ‖u_±‖² = Σ_± y_i²/‖x_i‖²
-(:mod:`relubias.references.orthogonal`). The minimiser is not unique: any division of a load into parallel neurons of
-equal norm that is not equal lengthens it, but other networks may be as short.
+(:mod:`relubias.references.orthogonal`). Other networks may be as short.
 """
 
 from __future__ import annotations

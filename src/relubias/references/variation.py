@@ -23,14 +23,14 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.any_number import smallest_of_any_number
-from relubias.references.conditions import TOLERANCE
+from relubias.references.conditions import LARGEST_FLOOR, TOLERANCE
 from relubias.references.constrained import listed_samples
 from relubias.references.gauge import VARIATION
 from relubias.references.lifting import pre_activations, state_of
 from relubias.references.reach import reachable
 from relubias.references.record import KKT, MinimumNorm
 from relubias.references.search import MOST
-from relubias.references.smallest import WIDTH, Smallest
+from relubias.references.smallest import Smallest
 from relubias.state import State
 from relubias.status import Optimality
 
@@ -118,7 +118,9 @@ def _balanced(problem: Problem, labels: Array, found: Smallest) -> tuple[float, 
     signs = [int(sign) for sign in found.signs]
     primal = pre_activations(problem, found.duals)
     misfit = float(np.max(np.abs(found.signs @ np.maximum(primal, 0.0) - labels)))
-    fixed = state_of(problem, Network.of_signs(signs), found.duals, primal, found.patterns, labels)
+    fixed = State(problem, Network.of_signs(signs), found.duals, primal, np.zeros(len(signs)))
+    if misfit <= LARGEST_FLOOR * float(np.max(np.abs(labels))):  # what is left is rounding, and is taken up
+        fixed = state_of(problem, fixed.network, found.duals, primal, found.patterns, labels)
     roots = np.sqrt(found.lengths)[:, None]
     network = Network.of_signs(signs, train_output=True)
     outer = found.signs * roots[:, 0]
@@ -150,7 +152,7 @@ def _verdict(
         return Optimality.OPTIMAL, "the minimum variation norm is 0, of w = 0, exactly."
     count = len(found.signs)
     reached = f"reached by {count} balanced neuron{'s' if count > 1 else ''} (‖w_k‖ = |a_k|)"
-    if width <= WIDTH and misfit <= TOLERANCE:
+    if found.proven and misfit <= TOLERANCE:
         return Optimality.OPTIMAL, (
             f"the minimum variation norm Σ|a_k|‖w_k‖ over any number of neurons is proven: it is known to {width:.1e}, "
             f"relative, and {reached}."
