@@ -266,9 +266,7 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
         return _References(reference, None, note, True)
 
 
-def reference_of(
-    run: Run, of: str, *, announce: Callable[[str], None] | None = None
-) -> tuple[MinimumNorm | None, str]:
+def reference_of(run: Run, of: str, *, announce: Callable[[str], None] | None = None) -> tuple[MinimumNorm | None, str]:
     """The minimum-norm solution to compare a run with; where there is none, None and the reason."""
     if note := _no_reference(run, of):
         return None, note

@@ -1,9 +1,9 @@
 """Workers that are those of a Dask scheduler: the same cells, the same rows.
 
-The executor of a client is one wide lane. A batch comes back as a whole. Dask itself gives a batch to another worker when
-one dies, and lets it go after a number of deaths (``distributed.scheduler.allowed-failures``, 3); its cells are then
-tried one by one before the guilty one fails. Several cells may share the process of a worker, so that limits are kept
-by a watch (:mod:`relubias.studies.limits`). Workers need this version of relubias.
+The executor of a client is one wide lane. A batch comes back as a whole. Dask itself gives a batch to another worker
+when one dies, and lets it go after a number of deaths (``distributed.scheduler.allowed-failures``, 3); its cells are
+then tried one by one before the guilty one fails. Several cells may share the process of a worker, so that limits are
+kept by a watch (:mod:`relubias.studies.limits`). Workers need this version of relubias.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Cluster:
         except BaseException:
             self.client.close()
             raise
-        self.lanes = [Lane(width=width)]
+        self.lanes: Sequence[Lane] = [Lane(width=width)]
         self.closed = False
 
     @property
@@ -106,14 +106,16 @@ def _connected(address: str) -> Any:
     except ImportError as error:
         raise MissingDependency("a cluster needs dask.distributed: pip install 'relubias[cluster]'.") from error
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client: Any = Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ArgumentError(f"there is no scheduler at {address}: {' '.join(str(error).split())}") from error
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:
         client.close()
-        raise ArgumentError(f"the scheduler {address} has no workers; start some with `dask worker {address}`.") from error
+        raise ArgumentError(
+            f"the scheduler {address} has no workers; start some with `dask worker {address}`."
+        ) from error
     return client
 
 
@@ -125,4 +127,6 @@ def _require_version(executor: concurrent.futures.Executor, address: str) -> Non
             f"the workers of {address} cannot run relubias ({type(error).__name__}: {error}); install it there."
         ) from error
     if theirs != __version__:
-        raise ArgumentError(f"the workers of {address} have relubias {theirs}, here it is {__version__}; use one version.")
+        raise ArgumentError(
+            f"the workers of {address} have relubias {theirs}, here it is {__version__}; use one version."
+        )

@@ -2,8 +2,8 @@
 
 A crew has *lanes*. Cells go out to a lane in batches and come back one by one, as events in one queue:
 
-    Came(lane, outcome)      a cell is finished
-    Lost(lane, blamed, …)    a worker died: the cells that it held are to be given out again; `blamed` were being computed
+    Came(lane, outcome)            a cell is finished
+    Lost(lane, held, blamed, …)    a worker died; what it held is to be given out again, `blamed` was being computed
 
 In a lane of one process cells are computed in their order, so that the one to blame is the first that has not come
 back. A cluster is one wide lane; there all cells of a batch are blamed, and computed one by one from then on.
@@ -86,10 +86,14 @@ Events = queue.SimpleQueue[Came | Lost]
 class Crew(Protocol):
     """Workers of one kind."""
 
-    lanes: Sequence[Lane]
     events: Events
     #: Seconds of work in a batch.
     batch_seconds: float
+
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """The places where cells are computed."""
+        ...
 
     @property
     def layout(self) -> str:

@@ -1,9 +1,9 @@
 """The file behind a store: an SQLite database with a write-ahead log, synchronous=full.
 
 A transaction that has returned is on the disk: neither kill -9 nor a power cut takes it back, and one that has not
-returned leaves no trace. Readers do not wait for the writer. A store is built in a file of another name and linked to its own
-when it is complete, so that there is never half of one. Nothing here repairs or replaces a file that is not as it
-should be: it says in one sentence what is wrong, and leaves it alone.
+returned leaves no trace. Readers do not wait for the writer. A store is built in a file of another name and linked to
+its own when it is complete, so that there is never half of one. Nothing here repairs or replaces a file that is not
+as it should be: it says in one sentence what is wrong, and leaves it alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The table of a study: one row a cell.
 
-Columns are the coordinates by their dotted names, ``trial``, ``id``, ``status``, the measured columns, ``message`` (why
-a cell failed) and ``notes`` (why a value is missing), and the provenance: ``seconds``, ``cpu_seconds``, ``finished``,
-``attempts``, ``environment``. Cells that failed or are pending are rows like the others, without values.
+Columns are the coordinates by their dotted names, ``trial``, ``id``, ``status``, the measured columns, ``message``
+(why a cell failed) and ``notes`` (why a value is missing), and the provenance: ``seconds``, ``cpu_seconds``,
+``finished``, ``peak_megabytes``, ``attempts``, ``environment``. Cells that failed or are pending are rows like the
+others, without values.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from relubias.studies.store import Store
 
 #: Columns that differ between two runs of one study.
-PROVENANCE = ("seconds", "cpu_seconds", "finished", "attempts", "environment")
+PROVENANCE = ("seconds", "cpu_seconds", "finished", "peak_megabytes", "attempts", "environment")
 #: Whole numbers beyond this are not exact as floats.
 _EXACT = 2**53
 
@@ -43,9 +44,7 @@ def to_pandas(store: Store, *, provenance: bool = False) -> pd.DataFrame:
     names, rows = store.table()
     columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True))
     coordinates = [json.loads(text) for text in columns.pop("coordinates")]
-    found: dict[str, Any] = {
-        name: pd.array(*_typed([row[name] for row in coordinates])) for name in store.study.coordinates
-    }
+    found: dict[str, Any] = {name: _typed([row[name] for row in coordinates]) for name in store.study.coordinates}
     types = {"real": "float64", "whole": "Int64", "word": "object", "truth": "boolean"}
     for name, values in columns.items():
         if name in MEASURES:
@@ -57,14 +56,16 @@ def to_pandas(store: Store, *, provenance: bool = False) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _typed(values: list[Any]) -> tuple[list[Any], str]:
+def _typed(values: list[Any]) -> pd.Series[Any]:
     """A coordinate as whole numbers, real numbers or words, whichever all of its values are."""
+    import pandas as pd
+
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     if numbers and all(isinstance(value, int) and abs(value) <= _EXACT for value in values):
-        return values, "int64"
+        return pd.Series(values, dtype="int64")
     if numbers:
-        return [float(value) for value in values], "float64"
-    return [shown(value) for value in values], "object"
+        return pd.Series([float(value) for value in values], dtype="float64")
+    return pd.Series([shown(value) for value in values], dtype="object")
 
 
 def export(store: Store, path: str | os.PathLike[str]) -> Path:

@@ -2,9 +2,9 @@
 
 Where a cell has its process for itself (processes) the time is a timer signal, and the memory is a limit of the
 address space, so that the allocation that exceeds it fails in the cell and nowhere else. Where it shares a process
-with others (a thread of a Dask worker) a watch looks at the clock, and at the memory that the process has gained, twenty
-times a second, and raises the error in the thread of the cell. Neither can break into a call of a compiled
-library; a cell that does not come back long after its time is given up by whoever waits for it, and its process killed.
+with others (a thread of a Dask worker) a watch looks at the clock and at the memory that the process has gained,
+twenty times a second, and raises the error in the thread of the cell. Neither can break into a call of a compiled
+library; a cell that does not come back long after its time is given up by who waits for it, and its process killed.
 
 Wall-clock time does not change a result: a cell over its limit has none, it fails.
 """
@@ -178,5 +178,3 @@ def limits_from(values: object) -> Limits:
     if not isinstance(values, dict):
         raise ArgumentError(f"limits must be a table; it is {values!r:.80}.")
     return built(Limits, values, "limits")
-
-

@@ -1,9 +1,9 @@
 """Who holds a store: one run at a time writes to it.
 
-The holder is a row of the store itself, taken in one transaction, so that of two runs that begin at once one is refused.
-It names a process by host, number and the time at which the process began (numbers are used again). A run that was
-killed leaves its row behind; as no process fits it any more, the next run takes the store. What another machine
-holds cannot be checked from here, and is taken from it only on request.
+The holder is a row of the store itself, taken in one transaction, so that of two runs that begin at once one is
+refused. It names a process by host, number and the time at which the process began (numbers are used again). A run
+that was killed leaves its row behind; as no process fits it any more, the next run takes the store. What another
+machine holds cannot be checked from here, and is taken from it only on request.
 """
 
 from __future__ import annotations

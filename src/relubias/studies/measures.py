@@ -166,7 +166,9 @@ MEASURES: dict[str, Measure] = {
     _R + "norm": Measure("real", "‖W‖ at the end", lambda c: c.run.state.norm),
     _R + "loss": Measure("real", "½‖f − y‖² at the end", lambda c: c.run.state.loss),
     _R + "objective": Measure("real", "the loss that was minimised, at the end", lambda c: c.run.objective),
-    _R + "test_error": Measure("real", "mean squared error at test points", lambda c: _test_error(c.run.state.test_error)),
+    _R + "test_error": Measure(
+        "real", "mean squared error at test points", lambda c: _test_error(c.run.state.test_error)
+    ),
     _R + "cost": Measure("real", "work, in plain steps", lambda c: c.run.cost),
     _S + "of": Measure("word", "of which solutions w* is the shortest", lambda c: c.reference.of),
     _S + "status": Measure("word", "optimal, infeasible or budget", lambda c: c.reference.status),

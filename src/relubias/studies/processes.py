@@ -52,18 +52,15 @@ class ProcessLane(Lane):
         threading.Thread(target=self._listen, args=(reader, events), daemon=True).start()
 
     def _listen(self, reader: Connection, events: Events) -> None:
-        with reader:
-            with suppress(EOFError, OSError):
-                while True:
-                    events.put(Came(self, reader.recv()))
+        with reader, suppress(EOFError, OSError):
+            while True:
+                events.put(Came(self, reader.recv()))
         events.put(Lost(self, (), (), "the process that computed it died"))
 
     def kill(self) -> None:
         """End the process without a word."""
-        try:
+        with suppress(BrokenProcessPool, ProcessLookupError):  # it may be gone already
             os.kill(self.ready.result(timeout=60.0), signal.SIGKILL)
-        except (BrokenProcessPool, ProcessLookupError):
-            pass  # it is gone already
 
 
 class Processes:
@@ -74,10 +71,10 @@ class Processes:
     def __init__(self, study: Study, workers: int) -> None:
         self.study = study.core
         self.events = Events()
-        self.lanes = [ProcessLane() for _ in range(workers)]
+        self.lanes: Sequence[Lane] = [ProcessLane() for _ in range(workers)]
         self.stillborn = 0
         for lane in self.lanes:
-            lane.start(self.study, self.events)
+            _own(lane).start(self.study, self.events)
 
     @property
     def layout(self) -> str:
@@ -93,8 +90,7 @@ class Processes:
 
     def give_up(self, lane: Lane, id: str) -> None:
         """Kill the process; an event about it follows."""
-        assert isinstance(lane, ProcessLane)
-        lane.kill()
+        _own(lane).kill()
 
     def mourn(self, lost: Lost) -> Lost:
         """Start a new process in the place of one that died, and tell what it held.
@@ -104,8 +100,7 @@ class Processes:
         RelubiasError
             If processes die again and again before they are ready.
         """
-        lane = lost.lane
-        assert isinstance(lane, ProcessLane)
+        lane = _own(lost.lane)
         _process(lane).shutdown(wait=True)
         stillborn = lane.ready.cancelled() or lane.ready.exception() is not None
         self.stillborn = self.stillborn + 1 if stillborn else 0
@@ -123,15 +118,20 @@ class Processes:
         for lane in self.lanes:
             if now:
                 with suppress(TimeoutError):
-                    lane.kill()
+                    _own(lane).kill()
         for lane in self.lanes:
             _process(lane).shutdown(wait=True, cancel_futures=True)
 
 
-def _process(lane: Lane) -> ProcessPoolExecutor:
+def _own(lane: Lane) -> ProcessLane:
     assert isinstance(lane, ProcessLane)
-    assert lane.executor is not None
-    return lane.executor
+    return lane
+
+
+def _process(lane: Lane) -> ProcessPoolExecutor:
+    executor = _own(lane).executor
+    assert executor is not None
+    return executor
 
 
 class _Here:

@@ -2,7 +2,7 @@
 
     pending ──send──▶ out ──event──▶ committed (done or failed)
        ▲               │
-       └─ worker lost ─┘      a cell that was being computed: twice at most, then it fails; the others: as often as needed
+       └─ worker lost ─┘      what was being computed: twice at most, then it fails; the rest: as often as needed
 
 Rows that arrive within a few hundredths of a second share a transaction, since each costs a flush of the disk; a cell
 counts as done, in the progress and everywhere, only when its transaction has returned.
@@ -35,7 +35,7 @@ from relubias.studies.work import Outcome
 #: How often a cell is computed again after workers were lost with it.
 RETRIES = 2
 #: Seconds within which rows share a transaction, and between two looks at the clock.
-WINDOW, LOOK = 0.03, 0.2
+WINDOW, LOOK = 0.05, 0.2
 #: A cell that has not come back this long after its limit (and as long again, within a cluster) is given up.
 GRACE = 5.0
 #: Cells in one batch at most.
@@ -48,8 +48,8 @@ class Snapshot:
 
     Attributes
     ----------
-    status : str
-        One line: where cells are computed.
+    layout : str
+        Who computes, in one line.
     done, failed, pending : int
         Numbers of cells, those of earlier runs included.
     finished : int
@@ -192,13 +192,15 @@ def _checked_workers(workers: int | None, cluster: str | None) -> int:
     if not is_whole(workers) or workers < 1:
         raise ArgumentError(f"workers must be a whole number from 1; it is {workers!r:.80}.")
     if workers > cores():
-        raise ArgumentError(f"workers={workers} are more than the {cores()} cores that there are; they would only wait.")
+        raise ArgumentError(
+            f"workers={workers} are more than the {cores()} cores that there are; they would only wait."
+        )
     return int(workers)
 
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C or SIGTERM into an event, so that it falls between commits; a second one is heard at once."""
+    """Turn the first Ctrl-C or SIGTERM into an event, which falls between commits; a second one is heard at once."""
     stopping = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopping
@@ -256,7 +258,7 @@ class _Dispatch:
         size = self._batch(crew)
         while self.pending and len(lane.out) < max(lane.width * 2, lane.width * size):
             room = 1 if self.pending[0].id in self.attempts else min(size, len(self.pending))
-            batch = []
+            batch: list[Cell] = []
             while len(batch) < room and not (batch and self.pending[0].id in self.attempts):
                 batch.append(self.pending.popleft())
             crew.send(lane, batch)
@@ -306,7 +308,9 @@ class _Dispatch:
                 id = next(iter(lane.out))
                 lane.out.pop(id)
                 lane.since = time.monotonic()
-                outcomes.append(_failed(id, f"the cell took longer than its limit of {limit:g} s, and had to be killed"))
+                outcomes.append(
+                    _failed(id, f"the cell took longer than its limit of {limit:g} s, and had to be killed")
+                )
                 crew.give_up(lane, id)
         return outcomes
 

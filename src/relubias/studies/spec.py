@@ -25,7 +25,7 @@ import copy
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ class Study:
     tables: dict[str, Any]
     axes: tuple[Axis, ...] = ()
     columns: tuple[str, ...] = USUAL
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Study:

@@ -41,9 +41,10 @@ _COLUMNS = (
     "seconds REAL",
     "cpu_seconds REAL",
     "finished REAL",
+    "peak_megabytes REAL",
     "attempts INTEGER NOT NULL DEFAULT 0",
 )
-_PROVENANCE = ("seconds", "cpu_seconds", "finished", "attempts")
+_PROVENANCE = ("seconds", "cpu_seconds", "finished", "peak_megabytes", "attempts")
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class StoredCell:
         Why it failed.
     environment : dict
         Versions and machine.
-    seconds, cpu_seconds, finished : float or None
-        By the clock; of the processor; when, in seconds since 1970.
+    seconds, cpu_seconds, finished, peak_megabytes : float or None
+        By the clock; of the processor; when, in seconds since 1970; most memory of its process by then.
     attempts : int
         How many workers were lost with it.
     """
@@ -108,6 +109,7 @@ class StoredCell:
     seconds: float | None
     cpu_seconds: float | None
     finished: float | None
+    peak_megabytes: float | None
     attempts: int
 
 
@@ -120,6 +122,7 @@ class Store:
         with database.reporting(path):
             (text,) = connection.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
         self.study = Study.from_dict(json.loads(text))
+        self._environments: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Store:
@@ -215,25 +218,34 @@ class Store:
         measured = "".join(f', "{name}" = ?' for name in self.study.columns)
         update = (
             "UPDATE cells SET status = ?, notes = ?, message = ?, traceback = ?, environment = ?, seconds = ?, "
-            f"cpu_seconds = ?, finished = ?, attempts = ?{measured} WHERE id = ? AND status = 'pending'"
+            "cpu_seconds = ?, finished = ?, peak_megabytes = ?, attempts = ?"
+            f"{measured} WHERE id = ? AND status = 'pending'"
         )
+        known = dict(self._environments)
+        try:
+            self._write(update, outcomes, attempts or [0] * len(outcomes))
+        except BaseException:
+            self._environments = known  # what was rolled back is not there
+            raise
+
+    def _write(self, update: str, outcomes: Sequence[Outcome], attempts: Sequence[int]) -> None:
         with self._transaction():
-            for outcome, lost in zip(outcomes, attempts or [0] * len(outcomes), strict=True):
+            for outcome, lost in zip(outcomes, attempts, strict=True):
                 values = [outcome.values.get(name) for name in self.study.columns]
                 row = (
                     *(outcome.status, json_of(outcome.notes) if outcome.notes else "", outcome.message),
                     *(outcome.traceback, self._environment(outcome.environment), outcome.seconds),
-                    *(outcome.cpu_seconds, outcome.finished, lost, *values, outcome.id),
+                    *(outcome.cpu_seconds, outcome.finished, outcome.peak_megabytes, lost, *values, outcome.id),
                 )
                 if self._connection.execute(update, row).rowcount != 1:
                     raise DataError(f"{self.path}: cell {outcome.id} is not pending; nothing is written twice.")
 
     def _environment(self, text: str) -> int | None:
-        if not text:
-            return None
-        self._connection.execute("INSERT OR IGNORE INTO environments (text) VALUES (?)", (text,))
-        (number,) = self._connection.execute("SELECT number FROM environments WHERE text = ?", (text,)).fetchone()
-        return int(number)
+        if text and text not in self._environments:
+            self._connection.execute("INSERT OR IGNORE INTO environments (text) VALUES (?)", (text,))
+            ((number,),) = self._rows("SELECT number FROM environments WHERE text = ?", text)
+            self._environments[text] = number
+        return self._environments.get(text)
 
     def adopt(self, study: Study, *, extend: bool = False) -> int:
         """Make sure that the store is that of a study; return how many cells were added.
@@ -280,8 +292,9 @@ class Store:
         """Make failed cells pending again; return how many."""
         with self._transaction():
             return self._connection.execute(
-                "UPDATE cells SET status = 'pending', message = '', traceback = '', environment = NULL, seconds = NULL, "
-                "cpu_seconds = NULL, finished = NULL, attempts = 0 WHERE status = 'failed'"
+                "UPDATE cells SET status = 'pending', message = '', traceback = '', environment = NULL, "
+                "seconds = NULL, cpu_seconds = NULL, finished = NULL, peak_megabytes = NULL, attempts = 0 "
+                "WHERE status = 'failed'"
             ).rowcount
 
     def status(self) -> StudyStatus:
@@ -320,8 +333,8 @@ class Store:
         names = ("id", "coordinates", "trial", "status", "notes", "message", "traceback", *_PROVENANCE)
         measured = [f'"{name}"' for name in self.study.columns]
         rows = self._rows(
-            f"SELECT {', '.join([*names, 'text', *measured])} FROM cells LEFT JOIN environments ON environment = number "
-            "WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+            f"SELECT {', '.join([*names, 'text', *measured])} FROM cells "
+            "LEFT JOIN environments ON environment = number WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
             id,
         )
         if len(rows) != 1 or not id:
@@ -335,6 +348,11 @@ class Store:
             environment=json.loads(row["text"] or "{}"),
             **{name: row[name] for name in ("status", "message", "traceback", *_PROVENANCE)},
         )
+
+    def failed(self) -> list[StoredCell]:
+        """Return the cells that failed, in their order."""
+        rows = self._rows("SELECT id FROM cells WHERE status = 'failed' ORDER BY place")
+        return [self.cell(id) for (id,) in rows]
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return names and rows: coordinates as JSON, trial, id, status, measured values, provenance."""
@@ -365,5 +383,3 @@ def _insert(connection: sqlite3.Connection, cells: Iterable[tuple[int, Cell]]) -
         (place, cell.id, json_of(cell.coordinates), cell.trial) for place, cell in cells
     )
     connection.executemany("INSERT INTO cells (place, id, coordinates, trial) VALUES (?, ?, ?, ?)", rows)
-
-

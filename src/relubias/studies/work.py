@@ -45,6 +45,8 @@ class Outcome:
         By the clock, and of the processor.
     finished : float
         When, in seconds since 1970.
+    peak_megabytes : float
+        Most memory that its process has had by then, the program included.
     """
 
     id: str
@@ -57,6 +59,7 @@ class Outcome:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     finished: float = 0.0
+    peak_megabytes: float = 0.0
 
 
 def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
@@ -85,6 +88,7 @@ def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
         seconds=time.perf_counter() - begun,
         cpu_seconds=time.thread_time() - processor,
         finished=time.time(),
+        peak_megabytes=peak_memory() / 1e6,
         **found,
     )
 
@@ -173,8 +177,10 @@ def _commit() -> str:
 
 def peak_memory() -> int:
     """Return the most bytes that this process has had in memory."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0
     unit = 1 if platform.system() == "Darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
