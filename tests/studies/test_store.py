@@ -76,12 +76,10 @@ def test_no_cell_is_written_twice_and_a_transaction_is_all_or_nothing(tmp_path: 
 
 def test_readers_see_what_is_committed_while_a_writer_is_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    with Store.create(path, small()) as store:
-        first, *_ = computed(store.study)
-        with store._transaction():
-            store._connection.execute("UPDATE cells SET status = 'failed'")
-            with Store.open(path) as reader:
-                assert reader.status().pending == 12
+    with Store.create(path, small()) as store, store._transaction():
+        store._connection.execute("UPDATE cells SET status = 'failed'")
+        with Store.open(path) as reader:
+            assert reader.status().pending == 12
 
 
 def test_the_table_has_coordinates_trials_and_named_failures(full: Path) -> None:

@@ -101,7 +101,7 @@ def test_too_many_cells_are_refused_before_anything_is_made() -> None:
 
 
 def test_a_file_that_is_not_there_or_wrong_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot read .*nowhere.toml"):
+    with pytest.raises(DataError, match=r"cannot read .*nowhere\.toml"):
         Study.read(tmp_path / "nowhere.toml")
     path = tmp_path / "wrong.toml"
     path.write_text("name = 3", encoding="utf-8")

@@ -238,7 +238,7 @@ class Store:
             for outcome, lost in zip(outcomes, attempts, strict=True):
                 values = [outcome.values.get(name) for name in self.study.columns]
                 row = (
-                    *(outcome.status, json_of(outcome.notes) if outcome.notes else "", outcome.message),
+                    *(outcome.status, json_of(dict(outcome.notes)) if outcome.notes else "", outcome.message),
                     *(outcome.traceback, self._environment(outcome.environment), outcome.seconds),
                     *(outcome.cpu_seconds, outcome.finished, outcome.peak_megabytes, lost, *values, outcome.id),
                 )
