@@ -103,7 +103,7 @@ def test_a_changed_study_is_refused_with_the_difference(few: str, capsys: pytest
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("run", "few.toml", "--store", "few.toml/few.db"), "cannot be opened as a store"),
+        (("run", "few.toml", "--store", "few.toml/few.db"), "few.toml is a file, not a folder"),
         (("run", "few.toml", "--store", "few.toml"), "is no store, or its beginning is destroyed"),
         (("run", "few.toml", "--store", "few.db", "--workers", "0"), "workers must be a whole number from 1"),
         (("run", "few.toml", "--store", "few.db", "--watch", "run.status"), "--watch 'run.status' is none of"),

@@ -1,4 +1,4 @@
-"""kill -9 at random moments: no committed cell is lost or computed twice, and the table is that of an undisturbed run."""
+"""kill -9 at random moments: no committed cell is lost or computed twice, the table is that of an undisturbed run."""
 
 from __future__ import annotations
 
