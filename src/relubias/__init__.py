@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relubias import errors, sampling, starts, step_sizes, theory
+    from relubias import errors, sampling, starts, step_sizes, studies, theory
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
@@ -58,10 +58,11 @@ __all__ = [
     "sampling",
     "starts",
     "step_sizes",
+    "studies",
     "theory",
 ]
 
-_MODULES = ("errors", "sampling", "starts", "step_sizes", "theory")
+_MODULES = ("errors", "sampling", "starts", "step_sizes", "studies", "theory")
 
 _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),
