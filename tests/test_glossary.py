@@ -30,7 +30,7 @@ NOUNS = ["problem", "network", "start", "run", "star", "state"]
 #: First arguments of constructors and methods, and the one number that a step size in natural units is about.
 SUBJECTS = {
     *("path", "features", "gram", "labels", "weights", "dual", "primal", "signs", "arrays", "meta", "values"),
-    *("index", "fraction", "step_size", "sampler", "moment"),
+    *("index", "fraction", "step_size", "sampler", "moment", "text"),
 }
 
 

@@ -38,6 +38,7 @@ NAMES = [
     "sampling",
     "starts",
     "step_sizes",
+    "studies",
 ]
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "pandas", "pyarrow", "typer", "rich"}
 

@@ -262,15 +262,9 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
     if run.status is Status.INTERRUPTED:
         note = "the run was interrupted, so that the minimum-norm solution was not looked for"
         return _References(None, None, note, True)
-    note, reference = _no_reference(run, of), None
+    note, reference = "", None
     try:
-        if not note:
-            say("computing the minimum-norm solution")
-            given = run.start if of == "partition" else run.state
-            reference = minimum_norm(run.problem, run.network, of=of, state=given)
-            if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
-                reference = None
-                note = f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"
+        reference, note = reference_of(run, of, announce=say)
         say("computing the linear minimum-norm interpolant")
         linear = reference if reference and of == "linear" else minimum_norm(run.problem, run.network, of="linear")
         return _References(reference, linear, note)
@@ -278,6 +272,19 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
         # The run may have taken hours; an impatient moment afterwards must not lose it.
         note = note if reference or note else "the search for the minimum-norm solution was interrupted"
         return _References(reference, None, note, True)
+
+
+def reference_of(run: Run, of: str, *, announce: Callable[[str], None] | None = None) -> tuple[MinimumNorm | None, str]:
+    """The minimum-norm solution to compare a run with; where there is none, None and the reason."""
+    if note := _no_reference(run, of):
+        return None, note
+    if announce is not None:
+        announce("computing the minimum-norm solution")
+    given = run.start if of == "partition" else run.state
+    reference = minimum_norm(run.problem, run.network, of=of, state=given)
+    if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
+        return None, f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"
+    return reference, ""
 
 
 def _no_reference(run: Run, of: str) -> str:

@@ -17,6 +17,9 @@ from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 
+_NAMED = {"single": (1,), "pair": (1, -1)}
+_SIGNS = {"+": 1, "+1": 1, "1": 1, "-": -1, "-1": -1, "−": -1}
+
 
 @dataclass(frozen=True)
 class Network:
@@ -104,6 +107,15 @@ class Network:
         name = names.get(self.signs, f"{self.n_neurons} neurons ({signs})")
         kind = "" if self.activation is RELU else f", {self.activation.name}"
         return name + kind + (", output weights trained" if self.train_output else "")
+
+
+def signs_from_text(text: str) -> tuple[int, ...] | None:
+    """Read ``single``, ``pair`` or a list of signs such as ``+,+,-``; None if it is none of these."""
+    if text in _NAMED:
+        return _NAMED[text]
+    signs = [_SIGNS.get(item.strip()) for item in text.split(",")]
+    known = tuple(sign for sign in signs if sign is not None)
+    return known if len(known) == len(signs) else None
 
 
 def _checked_sign(sign: object) -> int:

@@ -89,6 +89,40 @@ def relative(problem: Problem, fraction: float = 0.5) -> float:
     return _positive(fraction, "fraction") / _nonzero(trace)
 
 
+def from_text(
+    text: str, problem: Problem, network: Network, *, loss: str | Loss = SQUARED, start: State | None = None
+) -> float | None:
+    """Read η: a number, ``0.5/lmax`` for 0.5/λ_max(H) of the worst pattern, ``0.5/trace`` for 0.5/‖λ‖₁.
+
+    Returns
+    -------
+    float or None
+        None if the text is none of these.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not positive.
+    """
+    parts = parts_of(text)
+    if parts is None:
+        return None
+    amount, unit = parts
+    if unit == "lmax":
+        return stable(problem, network, amount / 2.0, loss=loss, start=start)
+    return relative(problem, amount) if unit == "trace" else checked(amount)
+
+
+def parts_of(text: str) -> tuple[float, str] | None:
+    """Split the text of a step into its number and its unit, ``lmax``, ``trace`` or none; None if it is no step."""
+    value, slash, unit = text.partition("/")
+    try:
+        amount = float(value)
+    except ValueError:
+        return None
+    return (amount, unit) if unit in ("lmax", "trace") or not slash else None
+
+
 def checked(step_size: float) -> float:
     """Return η as a float.
 

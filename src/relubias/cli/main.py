@@ -18,6 +18,7 @@ from relubias import __version__
 from relubias.cli.analyze import INTERRUPTED, analyze_command
 from relubias.cli.certify import certify_command
 from relubias.cli.sample import sample_command
+from relubias.cli.study import study_app
 from relubias.errors import NotAtLimit, RelubiasError
 
 BAD_INPUT, NO_LIMIT = 2, 3
@@ -36,6 +37,7 @@ app.command("analyze")(analyze_command)
 app.command("analyse", hidden=True)(analyze_command)
 app.command("certify")(certify_command)
 app.command("sample")(sample_command)
+app.add_typer(study_app, name="study")
 
 
 def _print_version(wanted: bool) -> None:

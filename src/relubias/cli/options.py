@@ -67,8 +67,6 @@ Loss = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 
-_SIGNS = {"+": 1, "+1": 1, "1": 1, "-": -1, "-1": -1, "−": -1}
-
 
 def network(text: str, activation: str = "relu", train_output: bool = False) -> Network:
     """Read ``single``, ``pair`` or a list of signs such as ``+,+,-``.
@@ -78,16 +76,12 @@ def network(text: str, activation: str = "relu", train_output: bool = False) -> 
     ArgumentError
         If it is none of these, or there is no such activation.
     """
-    from relubias.network import Network
+    from relubias.network import Network, signs_from_text
 
-    named = {"single": (1,), "pair": (1, -1)}
-    signs = [_SIGNS.get(item.strip()) for item in text.split(",")]
-    if text in named:
-        return Network.of_signs(named[text], activation=activation, train_output=train_output)
-    if None in signs:
+    signs = signs_from_text(text)
+    if signs is None:
         raise ArgumentError(f"--network {text!r} is none of: single, pair, +, -, or a list of signs such as +,+,-.")
-    known = [sign for sign in signs if sign is not None]
-    return Network.of_signs(known, activation=activation, train_output=train_output)
+    return Network.of_signs(signs, activation=activation, train_output=train_output)
 
 
 def step_size(
@@ -104,18 +98,10 @@ def step_size(
 
     if text is None:
         return None
-    value, _, unit = text.partition("/")
-    try:
-        amount = float(value)
-    except ValueError:
-        amount, unit = 0.0, "?"
-    if unit == "lmax":
-        return step_sizes.stable(problem, network, amount / 2.0, loss=loss, start=start)
-    if unit == "trace":
-        return step_sizes.relative(problem, amount)
-    if "/" in text or unit:
+    chosen = step_sizes.from_text(text, problem, network, loss=loss, start=start)
+    if chosen is None:
         raise ArgumentError(f"--step-size {text!r} is none of: a number, 0.5/lmax, 0.5/trace.")
-    return step_sizes.checked(amount)
+    return chosen
 
 
 def until(text: str | None, *, flow: bool = False) -> float | None:

@@ -1,0 +1,385 @@
+"""The table of a study on disk: each cell done, failed or pending, exactly once; done means committed.
+
+One file holds the study as it is written down, a row for each of its cells with its coordinates, measured values and
+provenance, and who is writing to it. One process writes; any number may read meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from relubias.errors import ArgumentError, DataError
+from relubias.studies import database, locks
+from relubias.studies.grid import Cell
+from relubias.studies.locks import Holder
+from relubias.studies.seeds import json_of
+from relubias.studies.spec import Study
+from relubias.studies.work import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of every store, beside the measured ones, whose names have a dot.
+_COLUMNS = (
+    "place INTEGER PRIMARY KEY",
+    "id TEXT NOT NULL UNIQUE",
+    "coordinates TEXT NOT NULL",
+    "trial INTEGER NOT NULL",
+    "status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'done', 'failed'))",
+    "notes TEXT NOT NULL DEFAULT ''",
+    "message TEXT NOT NULL DEFAULT ''",
+    "traceback TEXT NOT NULL DEFAULT ''",
+    "environment INTEGER REFERENCES environments (number)",
+    "seconds REAL",
+    "cpu_seconds REAL",
+    "finished REAL",
+    "peak_megabytes REAL",
+    "attempts INTEGER NOT NULL DEFAULT 0",
+)
+_PROVENANCE = ("seconds", "cpu_seconds", "finished", "peak_megabytes", "attempts")
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """How far a study is.
+
+    Attributes
+    ----------
+    name : str
+    done, failed, pending : int
+        Numbers of cells.
+    failures : tuple of (str, int)
+        The commonest messages of failed cells, and how many have them.
+    cpu_seconds : float
+        Time of processors in all cells.
+    holder : Holder or None
+        The process that is writing now.
+    """
+
+    name: str
+    done: int
+    failed: int
+    pending: int
+    failures: tuple[tuple[str, int], ...]
+    cpu_seconds: float
+    holder: Holder | None
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are."""
+        return self.done + self.failed + self.pending
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """One cell of a store.
+
+    Attributes
+    ----------
+    cell : Cell
+    status : str
+        ``"done"``, ``"failed"`` or ``"pending"``.
+    values, notes : dict
+        The measured columns, and why a value is None.
+    message, traceback : str
+        Why it failed.
+    environment : dict
+        Versions and machine.
+    seconds, cpu_seconds, finished, peak_megabytes : float or None
+        By the clock; of the processor; when, in seconds since 1970; most memory of its process by then.
+    attempts : int
+        How many workers were lost with it.
+    """
+
+    cell: Cell
+    status: str
+    values: dict[str, Any]
+    notes: dict[str, str]
+    message: str
+    traceback: str
+    environment: dict[str, Any]
+    seconds: float | None
+    cpu_seconds: float | None
+    finished: float | None
+    peak_megabytes: float | None
+    attempts: int
+
+
+class Store:
+    """A store that is open; leaving its ``with`` block closes it."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        with database.reporting(path):
+            (text,) = connection.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
+        self.study = Study.from_dict(json.loads(text))
+        self._environments: dict[str, int] = {}
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Store:
+        """Open a store that exists; any number of processes may do so while one writes.
+
+        Raises
+        ------
+        DataError
+            If there is none, or it is newer, truncated, damaged or something else; it is left as it is.
+        """
+        place = Path(path)
+        return cls(place, database.opened(place))
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], study: Study) -> Store:
+        """Make a store with all cells of a study pending, and open it.
+
+        Raises
+        ------
+        DataError
+            If there is a file already, or none can be made there.
+        """
+        place = Path(path)
+        if place.exists():
+            raise DataError(f"{place} exists; a store is not written over.")
+
+        def fill(connection: sqlite3.Connection) -> None:
+            measured = [f'"{name}"' for name in study.columns]
+            connection.execute("CREATE TABLE environments (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)")
+            connection.execute(f"CREATE TABLE cells ({', '.join([*_COLUMNS, *measured])})")
+            connection.execute("CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            connection.execute(locks.TABLE)
+            _write_study(connection, study)
+            _insert(connection, enumerate(study.cells()))
+
+        database.build(place, fill)
+        return cls.open(place)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        status = self.status()
+        return f"<Store {self.path}: {status.done} done, {status.failed} failed, {status.pending} pending>"
+
+    def close(self) -> None:
+        """Close the file; everything in it is there already."""
+        self._connection.close()
+
+    @contextmanager
+    def held(self, *, take_over: bool = False) -> Iterator[None]:
+        """Be the one process that writes, for the length of the block.
+
+        Raises
+        ------
+        DataError
+            If another process is, with its name; or if the file is damaged.
+        """
+        database.require_whole(self._connection, self.path)
+        with self._transaction():
+            locks.take(self._connection, self.path, take_over=take_over)
+        try:
+            yield
+        finally:
+            with self._transaction():
+                locks.release(self._connection)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with database.reporting(self.path), database.transaction(self._connection):
+            yield
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with database.reporting(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    def pending(self) -> list[Cell]:
+        """Return the cells that are still to be computed, in their order."""
+        rows = self._rows("SELECT id, coordinates, trial FROM cells WHERE status = 'pending' ORDER BY place")
+        return [Cell(id, json.loads(coordinates), trial) for id, coordinates, trial in rows]
+
+    def commit(self, outcomes: Sequence[Outcome], attempts: Sequence[int] | None = None) -> None:
+        """Write what became of cells, all in one transaction; when this returns, it is on the disk.
+
+        Raises
+        ------
+        DataError
+            If a cell is not pending (none is ever written twice), or the disk is full; then nothing is written.
+        """
+        measured = "".join(f', "{name}" = ?' for name in self.study.columns)
+        update = (
+            "UPDATE cells SET status = ?, notes = ?, message = ?, traceback = ?, environment = ?, seconds = ?, "
+            "cpu_seconds = ?, finished = ?, peak_megabytes = ?, attempts = ?"
+            f"{measured} WHERE id = ? AND status = 'pending'"
+        )
+        known = dict(self._environments)
+        try:
+            self._write(update, outcomes, attempts or [0] * len(outcomes))
+        except BaseException:
+            self._environments = known  # what was rolled back is not there
+            raise
+
+    def _write(self, update: str, outcomes: Sequence[Outcome], attempts: Sequence[int]) -> None:
+        with self._transaction():
+            for outcome, lost in zip(outcomes, attempts, strict=True):
+                values = [outcome.values.get(name) for name in self.study.columns]
+                row = (
+                    *(outcome.status, json_of(outcome.notes) if outcome.notes else "", outcome.message),
+                    *(outcome.traceback, self._environment(outcome.environment), outcome.seconds),
+                    *(outcome.cpu_seconds, outcome.finished, outcome.peak_megabytes, lost, *values, outcome.id),
+                )
+                if self._connection.execute(update, row).rowcount != 1:
+                    raise DataError(f"{self.path}: cell {outcome.id} is not pending; nothing is written twice.")
+
+    def _environment(self, text: str) -> int | None:
+        if text and text not in self._environments:
+            self._connection.execute("INSERT OR IGNORE INTO environments (text) VALUES (?)", (text,))
+            ((number,),) = self._rows("SELECT number FROM environments WHERE text = ?", text)
+            self._environments[text] = number
+        return self._environments.get(text)
+
+    def adopt(self, study: Study, *, extend: bool = False) -> int:
+        """Make sure that the store is that of a study; return how many cells were added.
+
+        Parameters
+        ----------
+        study : Study
+            Limits may differ from those before; nothing else may, unless `extend`.
+        extend : bool
+            Add the cells of a study that has more values or repeats. Those that are there stay as they are.
+
+        Raises
+        ------
+        ArgumentError
+            If the study is another one, with the difference.
+        """
+        known = {row[0] for row in self._rows("SELECT id FROM cells")}
+        differences = self.study.differences(study)
+        if differences and not extend:
+            more = " With --extend (extend=True) its cells are added." if study.extends(self.study) else ""
+            raise ArgumentError(
+                f"{self.path} holds another study; the difference, stored → given: {'; '.join(differences)}.{more} "
+                "Or choose another store."
+            )
+        if differences and not study.extends(self.study):
+            raise ArgumentError(
+                f"{self.path} cannot be extended to this study: only values and repeats can be added, and none left "
+                f"out; the difference, stored → given: {'; '.join(differences)}."
+            )
+        cells = list(study.cells())
+        with self._transaction():
+            _write_study(self._connection, study)
+            if differences:
+                # out of the way first, since no two cells may have one place
+                self._connection.execute("UPDATE cells SET place = -1 - place")
+                new = [(place, cell) for place, cell in enumerate(cells) if cell.id not in known]
+                places = [(place, cell.id) for place, cell in enumerate(cells) if cell.id in known]
+                self._connection.executemany("UPDATE cells SET place = ? WHERE id = ?", places)
+                _insert(self._connection, new)
+        self.study = study
+        return len(cells) - len(known)
+
+    def retry_failed(self) -> int:
+        """Make failed cells pending again; return how many."""
+        with self._transaction():
+            return self._connection.execute(
+                "UPDATE cells SET status = 'pending', message = '', traceback = '', environment = NULL, "
+                "seconds = NULL, cpu_seconds = NULL, finished = NULL, peak_megabytes = NULL, attempts = 0 "
+                "WHERE status = 'failed'"
+            ).rowcount
+
+    def status(self) -> StudyStatus:
+        """Count the cells, without reading them."""
+        counts = dict(self._rows("SELECT status, count(*) FROM cells GROUP BY status"))
+        failures = self._rows(
+            "SELECT message, count(*) FROM cells WHERE status = 'failed' GROUP BY message ORDER BY 2 DESC, 1 LIMIT 5"
+        )
+        ((cpu,),) = self._rows("SELECT total(cpu_seconds) FROM cells")
+        with database.reporting(self.path):
+            holder = locks.holder_of(self._connection)
+        return StudyStatus(
+            name=self.study.name,
+            done=counts.get("done", 0),
+            failed=counts.get("failed", 0),
+            pending=counts.get("pending", 0),
+            failures=tuple((str(message), int(count)) for message, count in failures),
+            cpu_seconds=float(cpu),
+            holder=None if holder is None or holder.is_alive is False else holder,
+        )
+
+    def column(self, name: str) -> list[Any]:
+        """Return one measured column over the cells that are done."""
+        if name not in self.study.columns:
+            raise ArgumentError(f"{name!r} is not measured; measured are {', '.join(self.study.columns)}.")
+        return [row[0] for row in self._rows(f"SELECT \"{name}\" FROM cells WHERE status = 'done'")]
+
+    def cell(self, id: str) -> StoredCell:
+        """Return one cell, by its id or the beginning of it.
+
+        Raises
+        ------
+        ArgumentError
+            If there is none, or several.
+        """
+        names = ("id", "coordinates", "trial", "status", "notes", "message", "traceback", *_PROVENANCE)
+        measured = [f'"{name}"' for name in self.study.columns]
+        rows = self._rows(
+            f"SELECT {', '.join([*names, 'text', *measured])} FROM cells "
+            "LEFT JOIN environments ON environment = number WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+            id,
+        )
+        if len(rows) != 1 or not id:
+            raise ArgumentError(f"{self.path} has {'several cells' if rows else 'no cell'} with the id {id!r}.")
+        row = dict(zip([*names, "text"], rows[0], strict=False))
+        values = dict(zip(self.study.columns, rows[0][len(names) + 1 :], strict=True))
+        return StoredCell(
+            cell=Cell(row["id"], json.loads(row["coordinates"]), row["trial"]),
+            values=values if row["status"] == "done" else {},
+            notes=json.loads(row["notes"] or "{}"),
+            environment=json.loads(row["text"] or "{}"),
+            **{name: row[name] for name in ("status", "message", "traceback", *_PROVENANCE)},
+        )
+
+    def failed(self) -> list[StoredCell]:
+        """Return the cells that failed, in their order."""
+        rows = self._rows("SELECT id FROM cells WHERE status = 'failed' ORDER BY place")
+        return [self.cell(id) for (id,) in rows]
+
+    def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return names and rows: coordinates as JSON, trial, id, status, measured values, provenance."""
+        names = ["coordinates", "trial", "id", "status", *self.study.columns, "message", "notes", *_PROVENANCE]
+        quoted = ", ".join(f'"{name}"' for name in names)
+        query = f"SELECT {quoted}, text FROM cells LEFT JOIN environments ON environment = number ORDER BY place"
+        return [*names, "environment"], self._rows(query)
+
+    def to_pandas(self, *, provenance: bool = False) -> pd.DataFrame:
+        """Return the table as a data frame; see :func:`relubias.studies.export.to_pandas`."""
+        from relubias.studies.export import to_pandas
+
+        return to_pandas(self, provenance=provenance)
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table to a .csv or .parquet file; see :func:`relubias.studies.export.export`."""
+        from relubias.studies.export import export
+
+        return export(self, path)
+
+
+def _write_study(connection: sqlite3.Connection, study: Study) -> None:
+    connection.execute("INSERT OR REPLACE INTO study VALUES ('study', ?)", (json.dumps(study.as_dict()),))
+
+
+def _insert(connection: sqlite3.Connection, cells: Iterable[tuple[int, Cell]]) -> None:
+    rows: Iterator[tuple[int, str, str, int]] = (
+        (place, cell.id, json_of(cell.coordinates), cell.trial) for place, cell in cells
+    )
+    connection.executemany("INSERT INTO cells (place, id, coordinates, trial) VALUES (?, ?, ?, ?)", rows)

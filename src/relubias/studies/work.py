@@ -1,0 +1,191 @@
+"""What a worker does: one cell from its task to its row. A pure function of study and cell, but for the provenance."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import subprocess
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from relubias import __version__
+from relubias.errors import RelubiasError
+from relubias.studies.grid import Cell
+from relubias.studies.limits import OverLimit, limited
+from relubias.studies.measures import Measured, Value, measure
+from relubias.studies.seeds import json_of
+from relubias.studies.spec import Study
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell.
+
+    Attributes
+    ----------
+    id : str
+    status : str
+        ``"done"`` or ``"failed"``.
+    values, notes : dict
+        The measured columns, and why a value is None.
+    message, traceback : str
+        Why it failed.
+    environment : str
+        Versions and machine, as JSON.
+    seconds, cpu_seconds : float
+        By the clock, and of the processor.
+    finished : float
+        When, in seconds since 1970.
+    peak_megabytes : float
+        Most memory that its process has had by then, the program included.
+    """
+
+    id: str
+    status: str
+    values: dict[str, Value] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    message: str = ""
+    traceback: str = ""
+    environment: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    finished: float = 0.0
+    peak_megabytes: float = 0.0
+
+
+def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
+    """Compute a cell within its limits. It fails, with a message and a traceback, rather than raise anything.
+
+    Parameters
+    ----------
+    study : Study
+        Its settings, seed, columns and limits; what else is in its grid has no influence.
+    cell : Cell
+    alone : bool
+        Whether the cell has its process for itself.
+    """
+    begun, processor = time.perf_counter(), time.thread_time()
+    found: dict[str, Any]
+    try:
+        with one_thread(), limited(study.limits, alone=alone):
+            values, notes = measure(Measured(*study.settings_and_seed(cell)), study.columns)
+        found = {"status": "done", "values": values, "notes": notes}
+    except (OverLimit, Exception) as error:
+        text = "".join(traceback.format_exception(error))
+        found = {"status": "failed", "message": told(error), "traceback": text}
+    return Outcome(
+        id=cell.id,
+        environment=environment(),
+        seconds=time.perf_counter() - begun,
+        cpu_seconds=time.thread_time() - processor,
+        finished=time.time(),
+        peak_megabytes=peak_memory() / 1e6,
+        **found,
+    )
+
+
+def told(error: BaseException) -> str:
+    """Say an error on one line; that of another package with its kind."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, RelubiasError | OverLimit) else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+class _Threads:
+    """How many cells of this process count on one BLAS thread."""
+
+    lock = threading.Lock()
+    users = 0
+    limit: Any = None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run the block on one BLAS thread: on two the same sums would be added up in another order.
+
+    The number of threads belongs to the process. It is 1 from when the first of several such blocks begins until the
+    last one ends, and then what it was.
+    """
+    with _Threads.lock:
+        if _Threads.users == 0:
+            _Threads.limit = _controller().limit(limits=1)
+        _Threads.users += 1
+    try:
+        yield
+    finally:
+        with _Threads.lock:
+            _Threads.users -= 1
+            if _Threads.users == 0:
+                _Threads.limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    import scipy.linalg  # noqa: F401 - so that its BLAS is loaded, and found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@lru_cache(maxsize=1)
+def environment() -> str:
+    """Return versions and machine as JSON: what a result can depend on beside its cell."""
+    return json_of(
+        {
+            "versions": {"python": platform.python_version(), "relubias": __version__} | _versions(),
+            "commit": _commit(),
+            "host": socket.gethostname(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+            "blas": sorted(
+                f"{pool['internal_api']} {pool.get('version')} {pool.get('architecture', '')}".rstrip()
+                for pool in _controller().info()
+                if pool.get("user_api") == "blas"
+            ),
+        }
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("numpy", "scipy", "numba"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str:
+    """The commit of this package's source, where it runs from a repository."""
+    source = Path(__file__).parents[3]
+    if not (source / ".git").exists():
+        return ""
+    words = ["git", "-C", str(source), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def peak_memory() -> int:
+    """Return the most bytes that this process has had in memory."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0
+    unit = 1 if platform.system() == "Darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def warm_up() -> int:
+    """Load and compile what cells need, so that no cell is charged for it; return the number of this process."""
+    work(Study("warm up", 0, 1, {"problem": {"kind": "two-samples", "angle": 60.0}}), Cell.at({}, 1), alone=False)
+    return os.getpid()
