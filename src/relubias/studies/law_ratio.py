@@ -34,8 +34,8 @@ from relubias.studies.bootstrap import (
     percentile,
     resampled_medians,
 )
+from relubias.studies.by_size import BySize, by_size
 from relubias.studies.least_squares import least_squares
-from relubias.studies.measured import Measured, measured
 from relubias.studies.power_law import FEWEST_SIZES
 from relubias.studies.tally import Tally, numbers_of
 from relubias.wording import count, number
@@ -155,7 +155,7 @@ def law_ratio(
         raise ArgumentError(f"towards must be 'infinity' or 'zero'; it is {towards!r}.")
     name = prediction if isinstance(prediction, str) else getattr(prediction, "__name__", "prediction")
     column = f"{y} / {name}"
-    data = measured(
+    data = by_size(
         rows.assign(**{column: _ratio(rows, y, prediction)}),
         column,
         [x],
@@ -211,7 +211,7 @@ def _ratio(rows: DataFrame, y: str, prediction: str | Callable[[DataFrame], Any]
 
 
 def _trend(
-    data: Measured, confidence: float, resamples: int, rng: np.random.Generator
+    data: BySize, confidence: float, resamples: int, rng: np.random.Generator
 ) -> tuple[Estimate | None, float | None]:
     """The exponent of |ρ − 1| in x with its interval, and the p-value of lack of fit (as in power laws)."""
     off = np.abs(data.medians - 1.0)

@@ -32,8 +32,8 @@ from relubias.studies.bootstrap import (
     percentile,
     resampled_medians,
 )
+from relubias.studies.by_size import BySize, by_size
 from relubias.studies.least_squares import least_squares
-from relubias.studies.measured import Measured, measured
 from relubias.studies.tally import Tally
 from relubias.wording import count, listed, number
 
@@ -184,7 +184,7 @@ def power_law(
     confidence, resamples, generator = checked_confidence(confidence), checked_resamples(resamples), generator_of(rng)
     if not coordinates or len(set(coordinates)) < len(coordinates) or y in coordinates:
         raise ArgumentError(f"x must name different columns, none of them y; it is {x!r}, and y is {y!r}.")
-    data = measured(rows, y, coordinates, positive=True, certified=certified, fewest=FEWEST_TRIALS)
+    data = by_size(rows, y, coordinates, positive=True, certified=certified, fewest=FEWEST_TRIALS)
     design, centre = _design(data)
     resampled = np.log(resampled_medians(data.values, resamples, generator))
     fit = least_squares(design, np.log(data.medians), resampled)
@@ -209,7 +209,7 @@ def power_law(
     )
 
 
-def _design(data: Measured) -> tuple[Array, Array]:
+def _design(data: BySize) -> tuple[Array, Array]:
     """Columns 1 and log x_j, these centred, and the centres; refuses sizes that determine no law."""
     k = len(data.coordinates)
     for name, values in zip(data.coordinates, data.sizes.T, strict=True):

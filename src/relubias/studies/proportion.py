@@ -159,6 +159,8 @@ def truths(values: Any, cells: int) -> NDArray[np.bool_]:
         If it is something else.
     """
     array = np.asarray(values)
+    if array.dtype == object and all(isinstance(value, bool | np.bool_) for value in array.flat):
+        array = array.astype(np.bool_)
     if array.shape != (cells,) or array.dtype != np.bool_:
         raise ArgumentError(
             f"the condition must return one truth value a row, {cells} of them; it returned {array.dtype} of shape "

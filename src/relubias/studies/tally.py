@@ -11,6 +11,8 @@ first), so that the sizes that lost cells are named too.
 from __future__ import annotations
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 
 #: Statuses of a run whose state is the proven limit.
 LIMITS = tuple(str(status) for status in Status if status.is_limit)
+#: Columns that may say why a cell failed.
+FAILURES = ("failure", "message")
+#: Steps in natural units are words: a multiple of 1/‖λ‖₁ (trace) or of 1/λ_max(H) (lmax).
+_NATURAL = re.compile(r"\s*([-+.\deE]+)\s*/\s*(trace|lmax)\s*")
 
 
 class Loss(NamedTuple):
@@ -107,9 +113,11 @@ class Sieve:
             if value != "done":
                 self.drop(str(value), status == value)
         self.failures: dict[str, int] = {}
-        if "failure" in rows.columns:
-            said = rows.loc[status == "failed", "failure"].dropna().astype(str).value_counts()
-            self.failures = {str(sentence): int(cells) for sentence, cells in said.items()}
+        for column in FAILURES:
+            if column in rows.columns:
+                said = rows.loc[status == "failed", column].dropna().astype(str).value_counts()
+                self.failures = {str(sentence): int(cells) for sentence, cells in said.items()}
+                break
 
     def drop(self, reason: str, mask: NDArray[np.bool_]) -> None:
         """Leave out the cells in `mask` that are still there."""
@@ -146,6 +154,18 @@ class Sieve:
         return Tally(len(self.kept), int(self.kept.sum()), dict(self.dropped), dict(self.failures), tuple(worst_first))
 
 
+def together(tallies: Iterable[Tally]) -> Tally:
+    """The tally of several disjoint sets of cells; sizes are those of the parts, and are not named."""
+    cells = kept = 0
+    dropped: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
+    for tally in tallies:
+        cells, kept = cells + tally.cells, kept + tally.kept
+        dropped.update(tally.dropped)
+        failures.update(tally.failures)
+    return Tally(cells, kept, dict(dropped), dict(failures.most_common()))
+
+
 def require_columns(rows: DataFrame, names: Iterable[str]) -> None:
     """Refuse names of columns that are not there.
 
@@ -163,7 +183,7 @@ def require_columns(rows: DataFrame, names: Iterable[str]) -> None:
 
 
 def numbers_of(rows: DataFrame, column: str) -> Array:
-    """One column as float64, NaN where it is null.
+    """One column as float64, NaN where it is null; "0.5/trace" counts as 0.5 where all steps have that unit.
 
     Raises
     ------
@@ -171,7 +191,18 @@ def numbers_of(rows: DataFrame, column: str) -> Array:
         If the column is missing, or holds something that is no number.
     """
     require_columns(rows, [column])
+    unit, values = unit_of(rows, column), rows[column]
     try:
-        return rows[column].to_numpy(dtype=np.float64, na_value=np.nan)
+        if unit:
+            return values.str.partition("/")[0].to_numpy(dtype=np.float64, na_value=np.nan)
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"column {column!r} holds values that are no numbers ({error}).") from None
+
+
+def unit_of(rows: DataFrame, column: str) -> str:
+    """The natural unit that all steps in a column have, "trace" or "lmax"; empty for everything else."""
+    words = rows[column].dropna().unique()
+    found = [_NATURAL.fullmatch(word) if isinstance(word, str) else None for word in words]
+    units = {match.group(2) if match else "" for match in found}
+    return units.pop() if len(units) == 1 else ""

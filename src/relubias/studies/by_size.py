@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class BySize:
     """The usable values of one column, size by size.
 
     Attributes
@@ -55,7 +55,7 @@ class Measured:
         return np.array([len(values) for values in self.values], dtype=np.intp)
 
 
-def measured(
+def by_size(
     rows: DataFrame,
     value: str,
     coordinates: Sequence[str],
@@ -63,7 +63,7 @@ def measured(
     positive: bool,
     certified: bool,
     fewest: int = 1,
-) -> Measured:
+) -> BySize:
     """Group a column by size, leaving out what cannot be used and counting it.
 
     Parameters
@@ -83,7 +83,7 @@ def measured(
 
     Returns
     -------
-    Measured
+    BySize
 
     Raises
     ------
@@ -118,7 +118,7 @@ def measured(
     order = np.lexsort((numbers[sieve.kept], at[sieve.kept]))
     values = np.split(numbers[sieve.kept][order], np.cumsum(kept)[:-1])
     used = np.flatnonzero(kept)
-    return Measured(tuple(coordinates), sizes[used], tuple(values[s] for s in used), sieve.tally(losses))
+    return BySize(tuple(coordinates), sizes[used], tuple(values[s] for s in used), sieve.tally(losses))
 
 
 def _refuse_mixtures(rows: DataFrame, kept: NDArray[np.bool_], coordinates: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from study_rows import fail, study_rows
 
 from relubias.errors import ArgumentError
-from relubias.studies.measured import measured
+from relubias.studies.by_size import by_size
 from relubias.studies.tally import Loss
 
 D = "problem.n_features"
@@ -20,7 +20,7 @@ def rows_of(trials: int = 8) -> pd.DataFrame:
 
 def test_all_cells_of_a_clean_study_are_used() -> None:
     rows = rows_of()
-    data = measured(rows, "gap.absolute", [D], positive=True, certified=True)
+    data = by_size(rows, "gap.absolute", [D], positive=True, certified=True)
     assert data.tally.message == "24 of 24 cells used"
     assert np.array_equal(data.sizes[:, 0], [100, 1000, 10_000])
     for size, values in zip(data.sizes[:, 0], data.values, strict=True):
@@ -37,7 +37,7 @@ def test_every_reason_is_counted_and_named_once() -> None:
     rows.loc[12, "gap.absolute"] = 0.0
     rows.loc[13, "run.status"] = "cycling"  # the first reason counts
     rows.loc[13, "gap.absolute"] = -1.0
-    tally = measured(rows, "gap.absolute", [D], positive=True, certified=True, fewest=3).tally
+    tally = by_size(rows, "gap.absolute", [D], positive=True, certified=True, fewest=3).tally
     assert tally.dropped == {
         "failed": 4,
         "pending": 1,
@@ -56,42 +56,52 @@ def test_every_reason_is_counted_and_named_once() -> None:
 
 def test_cells_without_a_limit_count_where_they_are_asked_for() -> None:
     rows = rows_of().drop(columns="run.status")
-    assert measured(rows, "gap.absolute", [D], positive=True, certified=False).tally.kept == 24
+    assert by_size(rows, "gap.absolute", [D], positive=True, certified=False).tally.kept == 24
     with pytest.raises(ArgumentError, match="certified=False"):
-        measured(rows, "gap.absolute", [D], positive=True, certified=True)
+        by_size(rows, "gap.absolute", [D], positive=True, certified=True)
 
 
 def test_a_null_coordinate_is_a_reason_too() -> None:
     rows = rows_of()
     rows[D] = rows[D].astype(float)
     rows.loc[[0, 5], D] = [np.nan, -1.0]
-    tally = measured(rows, "gap.absolute", [D], positive=True, certified=True).tally
+    tally = by_size(rows, "gap.absolute", [D], positive=True, certified=True).tally
     assert tally.dropped == {f"with a null in {D}": 1, f"with a {D} that is not positive": 1}
     every = rows.assign(**{D: np.nan})
-    assert measured(every, "gap.absolute", [D], positive=True, certified=True).tally.kept == 0
+    assert by_size(every, "gap.absolute", [D], positive=True, certified=True).tally.kept == 0
 
 
 def test_a_coordinate_that_was_not_named_is_not_taken_for_chance() -> None:
     grid: dict[str, list[float]] = {D: [100, 1000, 10_000], "dynamics.step_size": [0.1, 0.5]}
     rows = study_rows(grid, lambda rows: rows["dynamics.step_size"] * rows[D] ** -0.5)
     with pytest.raises(ArgumentError, match=r"trial 0: another coordinate varies \(perhaps dynamics.step_size\)"):
-        measured(rows, "gap.absolute", [D], positive=True, certified=True)
-    assert len(measured(rows, "gap.absolute", list(grid), positive=True, certified=True).sizes) == 6
+        by_size(rows, "gap.absolute", [D], positive=True, certified=True)
+    assert len(by_size(rows, "gap.absolute", list(grid), positive=True, certified=True).sizes) == 6
     one = rows[rows["dynamics.step_size"] == 0.5]
-    assert len(measured(one, "gap.absolute", [D], positive=True, certified=True).sizes) == 3
+    assert len(by_size(one, "gap.absolute", [D], positive=True, certified=True).sizes) == 3
 
 
 def test_a_missing_column_is_named_with_its_neighbours() -> None:
     with pytest.raises(ArgumentError, match=r"no column 'gap.absolut' .*did you mean 'gap.absolute'"):
-        measured(rows_of(), "gap.absolut", [D], positive=True, certified=True)
+        by_size(rows_of(), "gap.absolut", [D], positive=True, certified=True)
 
 
 def test_a_column_of_words_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"'run.status' holds values that are no numbers"):
-        measured(rows_of(), "run.status", [D], positive=True, certified=True)
+        by_size(rows_of(), "run.status", [D], positive=True, certified=True)
 
 
 def test_an_empty_study_has_no_sizes() -> None:
-    data = measured(rows_of().iloc[:0], "gap.absolute", [D], positive=True, certified=True)
+    data = by_size(rows_of().iloc[:0], "gap.absolute", [D], positive=True, certified=True)
     assert len(data.sizes) == 0
     assert data.tally.message == "0 of 0 cells used"
+
+
+def test_steps_in_natural_units_are_numbers() -> None:
+    rows = study_rows({"dynamics.step_size": [0.1, 0.5, 1.0]}, lambda rows: rows["dynamics.step_size"])
+    words = rows.assign(**{"dynamics.step_size": rows["dynamics.step_size"].map("{}/trace".format)})
+    data = by_size(words, "gap.absolute", ["dynamics.step_size"], positive=True, certified=True)
+    assert data.sizes[:, 0].tolist() == [0.1, 0.5, 1.0]
+    words.loc[0, "dynamics.step_size"] = "0.1/lmax"
+    with pytest.raises(ArgumentError, match=r"'dynamics.step_size' holds values that are no numbers"):
+        by_size(words, "gap.absolute", ["dynamics.step_size"], positive=True, certified=True)
