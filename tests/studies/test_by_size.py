@@ -50,7 +50,7 @@ def test_every_reason_is_counted_and_named_once() -> None:
     assert tally.cells == tally.kept + sum(tally.dropped.values()) == 24
     assert tally.failures == {"the cell took longer than 60 s": 3, "worker was killed": 1}
     assert tally.losses == (Loss((1000.0,), 8, 8), Loss((100.0,), 4, 8))
-    assert "3 failed with “the cell took longer than 60 s”" in tally.message
+    assert "4 failed (3 of them “the cell took longer than 60 s”)" in tally.message
     assert "the largest share at 1000, 8 of 8" in tally.message
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from relubias.arguments import is_number
 from relubias.errors import ArgumentError
 from relubias.report.axis_labels import axis_label, words_of
-from relubias.report.figures import DARK
 from relubias.report.study_page import Group, entitle, groups_of, legend, page
 from relubias.studies.bootstrap import checked_confidence, median_interval
 from relubias.studies.by_size import BySize, by_size
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+#: The factor between the line of reference and the median that is nearest to it.
+BELOW = 1.6
 
 
 def scaling(
@@ -47,7 +49,7 @@ def scaling(
     by : str, optional
         A column whose values, up to 8, are drawn apart.
     slope : float, optional
-        Of a reference line, through the middle of the medians of the first group.
+        Of a reference line, drawn below all medians.
     law : PowerLaw, optional
         A fit of y in x to draw.
     confidence : float
@@ -84,12 +86,13 @@ def scaling(
                 _draw(axes, group, part, confidence)
         ends = np.array([min(p.sizes.min() for p in parts if len(p.sizes)), max(p.sizes.max() for p in parts)])
         if law is not None:
-            axes.plot(ends, law.at(ends), color=DARK, linewidth=0.9, label=f"fit, exponent {law.exponent()}", zorder=3)
+            name = f"fit, exponent {law.exponent()}"
+            axes.plot(ends, law.at(ends), color="0.7", linewidth=3.0, label=name, zorder=2)
         if slope is not None:
-            first = next(part for part in parts if len(part.sizes))
-            height = np.log(first.medians).mean() - slope * np.log(first.sizes[:, 0]).mean()
-            line = np.exp(height) * ends**slope
-            axes.plot(ends, line, "--", color="0.45", linewidth=0.9, label=f"slope {number(slope)}, for reference")
+            # Below all medians, where it hides none of them.
+            below = min(float(np.min(part.medians / part.sizes[:, 0] ** slope)) for part in parts if len(part.sizes))
+            line = below * ends**slope / BELOW
+            axes.plot(ends, line, "--", color="0.45", linewidth=1.1, label=f"slope {number(slope)}, for reference")
         legend(axes)
         entitle(
             sheet,

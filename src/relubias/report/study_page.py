@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from relubias.errors import ArgumentError
-from relubias.report.axis_labels import words_of
+from relubias.report.axis_labels import axis_label
 from relubias.report.figures import STYLE, wrapped
-from relubias.studies.tally import Tally, require_columns
+from relubias.studies.tally import Tally, numbers_of, require_columns, unit_of
 from relubias.wording import number
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOOKS = (
     ("0.05", "-", "o"),
     ("#c1272d", "--", "s"),
-    ("#3a7ca5", "-.", "^"),
+    ("#5aa5d6", "-.", "^"),
     ("0.5", ":", "D"),
     ("#7a4f9a", (0, (5, 1, 1, 1, 1, 1)), "v"),
     ("#d98c00", (0, (8, 2)), "P"),
@@ -53,13 +53,17 @@ def groups_of(rows: DataFrame, by: str | None) -> list[Group]:
     if by is None:
         return [Group(rows, "", *LOOKS[0])]
     require_columns(rows, [by])
+    unit = unit_of(rows, by)
     parts = list(rows.groupby(by, sort=True, dropna=False))
+    if unit:  # "10/trace" comes after "2/trace"
+        parts.sort(key=lambda part: numbers_of(part[1], by)[0])
     if len(parts) > len(LOOKS):
         raise ArgumentError(
             f"{by} has {len(parts)} values and {len(LOOKS)} can be told apart; select the rows of fewer of them."
         )
+    name = axis_label(rows, by)
     return [
-        Group(part, f"{words_of(by)} = {_said(value)}", *look)
+        Group(part, f"{name} = {_said(value).removesuffix(f'/{unit}')}", *look)
         for (value, part), look in zip(parts, LOOKS, strict=False)
     ]
 
@@ -81,9 +85,8 @@ def page(size: tuple[float, float] = (6.4, 4.6)) -> Iterator[tuple[Figure, Axes]
 
 def entitle(sheet: Figure, title: str, tally: Tally, note: str = "") -> None:
     """The title in words, and below it which cells the figure is made of."""
-    lines = "\n".join(wrapped(line, 90) for line in (f"{tally.message}{note}.",))
     sheet.suptitle(f"{title[:1].upper()}{title[1:]}", x=0.01, ha="left", fontsize=10)
-    sheet.axes[0].set_title(lines, fontsize=7.5, color="0.35")
+    sheet.axes[0].set_title(wrapped(f"{tally.message}{note}.", 90), fontsize=7.5, color="0.35")
 
 
 def legend(axes: Axes) -> None:

@@ -104,8 +104,9 @@ class LawRatio:
     def message(self) -> str:
         """The verdict in words."""
         place = "→ ∞" if self.towards == "infinity" else "→ 0"
+        how = "the ratio is there" if self.reached else "it approaches" if self.approaching else "it stays away"
         text = f"{self.y} / {self.prediction} is {'consistent' if self.consistent else 'inconsistent'} with 1 as "
-        text += f"{self.x} {place}: {self.ratios[-1]} at {number(self.sizes[-1])} ({100 * self.confidence:g} %)"
+        text += f"{self.x} {place}, {how}: {self.ratios[-1]} at {number(self.sizes[-1])} ({100 * self.confidence:g} %)"
         if self.trend is not None:
             text += f"; |ratio − 1| ∝ ({self.x})^{self.trend}, lack of fit p = {number(self.lack_of_fit or 0.0)}"
         return f"{text}; {count(len(self.sizes), 'size')}, {self.tally.message}."
@@ -153,7 +154,8 @@ def law_ratio(
     confidence, resamples, generator = checked_confidence(confidence), checked_resamples(resamples), generator_of(rng)
     if towards not in LIMITS:
         raise ArgumentError(f"towards must be 'infinity' or 'zero'; it is {towards!r}.")
-    name = prediction if isinstance(prediction, str) else getattr(prediction, "__name__", "prediction")
+    name = prediction if isinstance(prediction, str) else getattr(prediction, "__name__", "<lambda>")
+    name = "prediction" if name == "<lambda>" else name
     column = f"{y} / {name}"
     data = by_size(
         rows.assign(**{column: _ratio(rows, y, prediction)}),

@@ -74,15 +74,20 @@ class Tally:
         text = f"{self.kept:,} of {count(self.cells, 'cell')} used"
         if not self.dropped:
             return text
-        text += f"; left out: {listed(f'{cells:,} {reason}' for reason, cells in self.dropped.items())}"
+        text += f"; left out: {listed(f'{cells:,} {self._named(reason)}' for reason, cells in self.dropped.items())}"
         if self.losses:
             worst = self.losses[0]
             place = listed(number(value) for value in worst.size)
             text += f"; the largest share at {place}, {worst.dropped:,} of {worst.cells:,}"
-        if self.failures:
-            sentence, cells = next(iter(self.failures.items()))
-            text += f"; {cells:,} failed with “{sentence}”"
         return text
+
+    def _named(self, reason: str) -> str:
+        """A reason; that of failed cells with the most frequent sentence, without its full stop."""
+        if reason != "failed" or not self.failures:
+            return reason
+        sentence, cells = next(iter(self.failures.items()))
+        part = "" if cells == self.dropped[reason] else f"{cells:,} of them "
+        return f"failed ({part}“{sentence.rstrip('.')}”)"
 
 
 class Sieve:
