@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,3 +107,20 @@ def test_steps_in_natural_units_are_numbers() -> None:
     words.loc[0, "dynamics.step_size"] = "0.1/lmax"
     with pytest.raises(ArgumentError, match=r"'dynamics.step_size' holds values that are no numbers"):
         by_size(words, "gap.absolute", ["dynamics.step_size"], positive=True, certified=True)
+
+
+def test_tables_as_a_store_exports_them_are_read() -> None:
+    """Whole numbers that may be null, and the reason of a failure under its other name."""
+    rows = fail(rows_of(), [0], "memory", "gap.absolute").rename(columns={"failure": "message"})
+    rows["run.dead"] = pd.array([None, *range(1, 24)], dtype="Int64")
+    rows.loc[1, "run.dead"] = None
+    data = by_size(rows, "run.dead", [D], positive=True, certified=True)
+    assert data.values[0].tolist() == [2, 3, 4, 5, 6, 7]
+    assert data.tally.dropped == {"failed": 1, "with a null in run.dead": 1}
+    assert data.tally.failures == {"memory": 1}
+
+
+def test_what_is_no_table_is_refused() -> None:
+    rows: Any = [{"status": "done"}]
+    with pytest.raises(ArgumentError, match="rows is a list, not a pandas DataFrame"):
+        by_size(rows, "gap.absolute", [D], positive=True, certified=True)

@@ -48,11 +48,11 @@ def groups_of(rows: DataFrame, by: str | None) -> list[Group]:
     ArgumentError
         If the column is missing, there are no rows, or it has more values than there are looks.
     """
+    require_columns(rows, [] if by is None else [by])
     if not len(rows):
         raise ArgumentError("there are no rows to draw; give those of at least one cell.")
     if by is None:
         return [Group(rows, "", *LOOKS[0])]
-    require_columns(rows, [by])
     unit = unit_of(rows, by)
     parts = list(rows.groupby(by, sort=True, dropna=False))
     if unit:  # "10/trace" comes after "2/trace"

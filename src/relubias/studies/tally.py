@@ -172,13 +172,15 @@ def together(tallies: Iterable[Tally]) -> Tally:
 
 
 def require_columns(rows: DataFrame, names: Iterable[str]) -> None:
-    """Refuse names of columns that are not there.
+    """Refuse names of columns that are not there, and what is no table.
 
     Raises
     ------
     ArgumentError
         With the nearest names there are.
     """
+    if not hasattr(rows, "columns"):
+        raise ArgumentError(f"rows is a {type(rows).__name__}, not a pandas DataFrame with one row a cell.")
     there = [str(name) for name in rows.columns]
     for name in names:
         if name not in there:
