@@ -17,6 +17,7 @@ import typer
 from relubias import __version__
 from relubias.cli.analyze import INTERRUPTED, analyze_command
 from relubias.cli.certify import certify_command
+from relubias.cli.reproduce import reproduce_command
 from relubias.cli.sample import sample_command
 from relubias.cli.study import study_app
 from relubias.errors import NotAtLimit, RelubiasError
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("analyze")(analyze_command)
 app.command("analyse", hidden=True)(analyze_command)
 app.command("certify")(certify_command)
+app.command("reproduce")(reproduce_command)
 app.command("sample")(sample_command)
 app.add_typer(study_app, name="study")
 
