@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ID = "activity_single"
 CONTROL = f"{ID}-control"
-MEASURE = ("run.status", "run.positive_kept", "run.negative_off", "run.stabilised_at", "problem.n_samples")
+MEASURE = ("run.status", "run.positive_kept", "run.negative_off", "run.stabilised_at")
 SHAPE = "problem.features.n_features"
 #: The least probability that is claimed.
 LEAST = 0.9

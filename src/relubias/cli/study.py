@@ -207,7 +207,7 @@ def forecast_text(found: Forecast) -> str:
 
     lines = [
         f"cells     {found.n_cells:,}",
-        f"time      about {duration(found.seconds)} by {count(found.workers, 'process', 'processes')}, after their start",
+        f"time      about {duration(found.seconds)} on {count(found.workers, 'process', 'processes')}",
         f"memory    about {found.megabytes:,.0f} MB for all processes",
         "tried     one trial at the smallest and the largest size, everything else at its first and last value:",
     ]

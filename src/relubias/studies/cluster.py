@@ -86,7 +86,7 @@ class Cluster:
     def close(self, *, now: bool) -> None:
         """Leave the scheduler, with what it has not begun cancelled."""
         self.closed = True
-        self.executor.shutdown(wait=not now, cancel_futures=True)
+        self.executor.shutdown(wait=not now)  # without waiting, Dask cancels what is out
         self.client.close()
 
 

@@ -139,6 +139,9 @@ def build(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     DataError
         If its folder cannot be made or written, the disk is full, or somebody else has made it meanwhile.
     """
+    above = next((place for place in path.absolute().parents if place.exists()), path.absolute().parent)
+    if not above.is_dir():
+        raise DataError(f"{path}: {above} is a file, not a folder; choose another path.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -18,7 +18,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any
 
 from relubias.errors import RelubiasError
 from relubias.studies.crew import Came, Events, Lane, Lost
@@ -144,14 +143,13 @@ class _Here:
 
     channel: Connection
     study: Study
-    threads: Any
 
 
 def _begin(channel: Connection, study: Study) -> None:
     """Prepare a worker process: Ctrl-C is for the runner, BLAS has one thread, and who is orphaned ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Here.channel, _Here.study, _Here.threads = channel, study, one_thread()
-    _Here.threads.__enter__()
+    _Here.channel, _Here.study = channel, study
+    one_thread()
     runner = multiprocessing.parent_process()
     assert runner is not None
 

@@ -160,7 +160,7 @@ def run(
     """
     count = _checked_workers(workers, cluster)
     path = Path(store)
-    with Store.open(path) if os.path.lexists(path) else Store.create(path, study) as opened:
+    with Store.open(path) if path.exists() or path.is_symlink() else Store.create(path, study) as opened:
         before = opened.study
         with opened.held(take_over=take_over), _interrupts() as stopping:
             added = opened.adopt(study, extend=extend) if before != study else 0

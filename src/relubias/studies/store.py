@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -168,8 +168,7 @@ class Store:
         self.close()
 
     def __repr__(self) -> str:
-        status = self.status()
-        return f"<Store {self.path}: {status.done} done, {status.failed} failed, {status.pending} pending>"
+        return f"<Store {self.path}: {self.study.name!r}, {self.study.n_cells} cells>"
 
     def close(self) -> None:
         """Close the file; everything in it is there already."""
@@ -189,9 +188,15 @@ class Store:
             locks.take(self._connection, self.path, take_over=take_over)
         try:
             yield
-        finally:
-            with self._transaction():
-                locks.release(self._connection)
+        except BaseException:
+            with suppress(DataError):  # there may be no room even for that; what went wrong first is what is told
+                self._release()
+            raise
+        self._release()
+
+    def _release(self) -> None:
+        with self._transaction():
+            locks.release(self._connection)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -233,7 +238,7 @@ class Store:
             for outcome, lost in zip(outcomes, attempts, strict=True):
                 values = [outcome.values.get(name) for name in self.study.columns]
                 row = (
-                    *(outcome.status, json_of(outcome.notes) if outcome.notes else "", outcome.message),
+                    *(outcome.status, json_of(dict(outcome.notes)) if outcome.notes else "", outcome.message),
                     *(outcome.traceback, self._environment(outcome.environment), outcome.seconds),
                     *(outcome.cpu_seconds, outcome.finished, outcome.peak_megabytes, lost, *values, outcome.id),
                 )

@@ -6,11 +6,9 @@ import os
 import platform
 import socket
 import subprocess
-import threading
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -51,8 +49,8 @@ class Outcome:
 
     id: str
     status: str
-    values: dict[str, Value] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
     message: str = ""
     traceback: str = ""
     environment: str = ""
@@ -76,7 +74,8 @@ def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
     begun, processor = time.perf_counter(), time.thread_time()
     found: dict[str, Any]
     try:
-        with one_thread(), limited(study.limits, alone=alone):
+        one_thread()
+        with limited(study.limits, alone=alone):
             values, notes = measure(Measured(*study.settings_and_seed(cell)), study.columns)
         found = {"status": "done", "values": values, "notes": notes}
     except (OverLimit, Exception) as error:
@@ -99,32 +98,21 @@ def told(error: BaseException) -> str:
     return text if isinstance(error, RelubiasError | OverLimit) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-class _Threads:
-    """How many cells of this process count on one BLAS thread."""
+@lru_cache(maxsize=1)
+def one_thread() -> None:
+    """Give this process one BLAS thread, for good: on two the same sums would be added up in another order.
 
-    lock = threading.Lock()
-    users = 0
-    limit: Any = None
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run the block on one BLAS thread: on two the same sums would be added up in another order.
-
-    The number of threads belongs to the process. It is 1 from when the first of several such blocks begins until the
-    last one ends, and then what it was.
+    Raises
+    ------
+    RelubiasError
+        If somebody else in this process has set the number and keeps it.
     """
-    with _Threads.lock:
-        if _Threads.users == 0:
-            _Threads.limit = _controller().limit(limits=1)
-        _Threads.users += 1
-    try:
-        yield
-    finally:
-        with _Threads.lock:
-            _Threads.users -= 1
-            if _Threads.users == 0:
-                _Threads.limit.restore_original_limits()
+    _controller().limit(limits=1, user_api="blas")
+    if any(pool["num_threads"] != 1 for pool in _controller().info() if pool["user_api"] == "blas"):
+        raise RelubiasError(
+            "BLAS keeps several threads in this process, so that results would differ in their last bits; start the "
+            "workers with OPENBLAS_NUM_THREADS=1 and MKL_NUM_THREADS=1."
+        )
 
 
 @lru_cache(maxsize=1)

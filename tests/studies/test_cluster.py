@@ -1,0 +1,123 @@
+"""Workers of a Dask scheduler: the same cells, the same table. A real scheduler with two workers runs on loopback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from study_cases import SMALL, computed, small
+
+from relubias.errors import ArgumentError, MissingDependency
+from relubias.studies import cluster
+from relubias.studies.runner import Snapshot, run
+from relubias.studies.spec import Study
+from relubias.studies.store import Store
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed", "ignore::ResourceWarning")
+
+LARGER = SMALL.replace("n=8", "n=60").replace("[1e2, 1e6]", "[1e5, 1e6]")
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[Any]:
+    """A scheduler with two worker processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+    ) as local:
+        yield local
+
+
+def test_a_cluster_gives_the_table_that_this_process_gives(scheduler: Any, tmp_path: Path) -> None:
+    study = small()
+    report = run(study, tmp_path / "cluster.db", cluster=scheduler.scheduler_address)
+    assert report.layout.startswith("2 threads of the workers of tcp://127.0.0.1:")
+    with Store.open(tmp_path / "cluster.db") as store, Store.create(tmp_path / "here.db", study) as here:
+        here.commit(computed(study))
+        pd.testing.assert_frame_equal(store.to_pandas(), here.to_pandas(), check_exact=True)
+        hosts = store.to_pandas(provenance=True)
+    assert (hosts["cpu_seconds"] > 0).all()
+
+
+def test_a_worker_that_is_killed_costs_the_study_nothing(scheduler: Any, tmp_path: Path) -> None:
+    study = small(LARGER, repeats=15)
+    killed: list[int] = []
+
+    def kill(snapshot: Snapshot) -> None:
+        if snapshot.finished >= 3 and not killed:
+            killed.append(next(iter(scheduler.workers.values())).process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    report = run(study, tmp_path / "s.db", cluster=scheduler.scheduler_address, progress=kill)
+    assert killed
+    assert (report.status.done, report.status.pending) == (60, 0)
+    with Store.open(tmp_path / "s.db") as store:
+        values = store.to_pandas()["gap.absolute"].tolist()
+    assert values == [outcome.values["gap.absolute"] for outcome in computed(study)]
+
+
+def test_a_cell_over_its_time_fails_there_too(scheduler: Any, tmp_path: Path) -> None:
+    text = (
+        'name = "slow"\nproblem = "gaussian n=40 d=20"\n[start]\nkind = "gaussian"\n'
+        "[grid]\ndynamics.budget = [10, 3e9]\n[measure]\ncolumns = ['run.status']\n[limits]\nseconds = 1.5"
+    )
+    report = run(Study.from_toml(text), tmp_path / "s.db", cluster=scheduler.scheduler_address)
+    assert (report.status.done, report.status.failed) == (1, 1)
+    assert report.status.failures == (("the cell took longer than its limit of 1.5 s", 1),)
+
+
+def test_an_interrupt_leaves_the_scheduler_as_it_was(scheduler: Any, tmp_path: Path) -> None:
+    def stop(snapshot: Snapshot) -> None:
+        if snapshot.finished:
+            signal.raise_signal(signal.SIGINT)
+
+    study = small(LARGER, repeats=10)
+    report = run(study, tmp_path / "s.db", cluster=scheduler.scheduler_address, progress=stop)
+    assert report.interrupted
+    assert run(study, tmp_path / "s.db", cluster=scheduler.scheduler_address).status.done == 40
+
+
+def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with pytest.raises(ArgumentError, match=r"there is no scheduler at tcp://127\.0\.0\.1:9"):
+        run(small(), tmp_path / "s.db", cluster="tcp://127.0.0.1:9")
+    with Store.open(tmp_path / "s.db") as store:
+        assert store.status().pending == 12
+        assert store.status().holder is None
+
+
+def test_a_missing_package_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'relubias\[cluster\]'"):
+        run(small(), tmp_path / "s.db", cluster="tcp://127.0.0.1:9")
+
+
+def test_blas_has_one_thread_or_the_cell_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import threading; from threadpoolctl import threadpool_info, threadpool_limits; import scipy.linalg\n"
+        "from study_cases import computed, small; from relubias.studies.work import one_thread\n"
+        "limits = threadpool_limits(2, user_api='blas') if {taken} else None\n"
+        "found = []\n"
+        "thread = threading.Thread(target=lambda: found.extend(computed(small())))\n"
+        "thread.start(); thread.join()\n"
+        "print(found[0].status, [pool['num_threads'] for pool in threadpool_info() if pool['user_api'] == 'blas'])\n"
+        "print(found[0].message)\n"
+    )
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    told = {}
+    for taken in (False, True):
+        words = [sys.executable, "-c", code.format(taken=taken)]
+        done = subprocess.run(words, cwd=Path(__file__).parent, env=environment, capture_output=True, text=True)
+        told[taken] = done.stdout
+    assert told[False].startswith("done [1")
+    assert told[True].startswith(("done [1", "failed [2"))  # newer threadpoolctl: the first thread to set it keeps it
+    assert told[True].startswith("done") or "BLAS keeps several threads in this process" in told[True]
