@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
-from relubias.studies.fit import proportion
+from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
 from relubias.studies.spec import Study
 
 if TYPE_CHECKING:
@@ -50,22 +49,16 @@ def _study(name: str, sizes: list[int], ratio: int, repeats: int) -> Study:
 
 def judge(rows: Rows) -> Finding:
     """Each of the two halves in all samples of a draw, with a probability whose exact interval is above 0.9."""
-    table = rows[ID]
     quantities = [
-        Quantity.share(f"all {what}", proportion(table, lambda part, name=column: part[name] == 1.0, needs=column), least=LEAST)
-        for what, column in (
-            ("positive labels stay active for ever", "run.positive_kept"),
-            ("negative labels go off at step 1 for ever", "run.negative_off"),
-        )
+        Quantity.share("all positive labels stay active for ever", whole(rows[ID], "run.positive_kept"), least=LEAST),
+        Quantity.share(
+            "all negative labels go off at step 1 for ever", whole(rows[ID], "run.negative_off"), least=LEAST
+        ),
     ]
-    found = Finding.of(quantities, "")
-    words = "In nearly all draws" if found.verdict == "supported" else "Not in nearly all draws"
-    return Finding(
-        found.verdict,
-        f"{words} every sample with a positive label stays active for ever ({quantities[0]}), and every one with a "
-        f"negative label goes off at the first step and stays off ({quantities[1]}).",
-        found.quantities,
-    )
+    stay, off = quantities
+    told = "every sample with a positive label stays active for ever "
+    told += f"({stay}), and every one with a negative label goes off at the first step and stays off ({off})."
+    return Finding.of(quantities, f"In nearly all draws {told}", otherwise=f"It is not in nearly all draws that {told}")
 
 
 def figures(rows: Rows) -> dict[str, Figure]:
@@ -81,16 +74,16 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="Positive labels stay active, negative ones go off at once",
-    statement="From a small start with all samples active, the samples with positive labels stay active for ever, those "
-    "with negative labels become inactive in the first step and stay so, with high probability.",
+    statement="From a small start with all samples active, the samples with positive labels stay active for ever, "
+    "those with negative labels become inactive in the first step and stay so, with high probability.",
     source="paper, Lemmas 5 and 6",
     chapter="One neuron",
     place=1,
     studies=studies,
     judge=judge,
     control=Control(
-        "The same with as many dimensions as samples, d = n, where other samples move a prediction as much as the label "
-        "does: the same judge has to say no.",
+        "The same with as many dimensions as samples, d = n, where other samples move a prediction as much as the "
+        "label does: the same judge has to say no.",
         studies=control,
         rows=lambda rows: {ID: rows[CONTROL]},
     ),

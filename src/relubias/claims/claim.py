@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from relubias.errors import ArgumentError
-from relubias.studies.fit import Estimate, Proportion
+from relubias.studies.fit import Estimate, Proportion, proportion
 from relubias.studies.spec import Study
 from relubias.wording import number
 
@@ -146,8 +146,17 @@ class Finding:
     quantities: tuple[Quantity, ...] = ()
 
     @classmethod
-    def of(cls, quantities: Sequence[Quantity], sentence: str) -> Finding:
+    def of(cls, quantities: Sequence[Quantity], sentence: str, *, otherwise: str | None = None) -> Finding:
         """Supported if all targets are met, not supported if one is missed, else inconclusive.
+
+        Parameters
+        ----------
+        quantities : sequence of Quantity
+            The key number first.
+        sentence : str
+            The verdict in words.
+        otherwise : str, optional
+            The same where it is not supported, or inconclusive; by default `sentence`, which then fits all three.
 
         Raises
         ------
@@ -160,7 +169,8 @@ class Finding:
         verdict = Verdict.SUPPORTED
         if not all(targets):
             verdict = Verdict.NOT_SUPPORTED if False in targets else Verdict.INCONCLUSIVE
-        return cls(verdict, sentence, tuple(quantities))
+        told = sentence if otherwise is None or verdict is Verdict.SUPPORTED else otherwise
+        return cls(verdict, told, tuple(quantities))
 
     def as_dict(self) -> dict[str, Any]:
         """All fields as JSON-able values."""
@@ -277,3 +287,15 @@ def study(name: str, *, repeats: int, measure: Sequence[str], **tables: Any) -> 
 
     head = {"name": name, "seed": crc32(name.encode()), "repeats": repeats, "measure": {"columns": list(measure)}}
     return Study.from_dict(head | tables)
+
+
+def whole(rows: DataFrame, column: str) -> Proportion:
+    """The share of cells in which a column is 1 or true: all samples, or the whole run, are as claimed.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    column : str
+        A share or a truth value; cells without one are left out, and counted in the tally.
+    """
+    return proportion(rows, lambda part: part[column].astype("float64") == 1.0, needs=column)

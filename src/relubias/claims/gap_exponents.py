@@ -35,7 +35,7 @@ def studies(quick: bool) -> Sequence[Study]:
     """One study for each exponent."""
     repeats = 40 if quick else 100
     dimensions = [10**5, 10**6, 10**7, 10**8] if quick else [10**k for k in range(5, 12)]
-    samples = [25, 50, 100] if quick else [25, 50, 100, 200]
+    samples = [20, 60, 180] if quick else [20, 40, 80, 160, 320]
     values = [0.01, 1.0, 100.0] if quick else [0.01, 0.1, 1.0, 10.0, 100.0]
     fixed = [{D: dimensions, VALUE: [1e8 / d for d in dimensions]}]
     return [
@@ -70,9 +70,8 @@ def judge(rows: Rows) -> Finding:
         fit = power_law(rows[name], y="gap.absolute", x=x)
         low, high = claimed - CLOSE, claimed + CLOSE
         quantities.append(Quantity.within(words, fit.exponent(), low, high, trials=int(fit.trials.sum())))
-    found = Finding.of(quantities, "")
-    sentence = "; ".join(f"{quantity.name} {quantity}" for quantity in quantities)
-    return Finding(found.verdict, f"Measured: {sentence}.", found.quantities)
+    measured = "; ".join(f"{quantity.name} {quantity}" for quantity in quantities)
+    return Finding.of(quantities, f"Measured: {measured}.")
 
 
 def figures(rows: Rows) -> dict[str, Figure]:

@@ -57,9 +57,7 @@ def page(
 
 
 def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
-    verdicts = ", ".join(
-        f"{sum(result.verdict is verdict for result in results)} {verdict}" for verdict in Verdict
-    )
+    verdicts = ", ".join(f"{sum(result.verdict is verdict for result in results)} {verdict}" for verdict in Verdict)
     controls = sum(result.control_holds for result in results)
     size = "in the quick version, with fewer trials and sizes" if quick else "in full"
     lead = (
@@ -116,7 +114,9 @@ def _numbers(finding: Finding) -> Table:
         (
             quantity.name,
             number(quantity.value),
-            "—" if quantity.low is None or quantity.high is None else f"[{number(quantity.low)}, {number(quantity.high)}]",
+            "—"
+            if quantity.low is None or quantity.high is None
+            else f"[{number(quantity.low)}, {number(quantity.high)}]",
             "—" if quantity.trials is None else f"{quantity.trials:,}",
             quantity.target or "—",
             met[quantity.met] if quantity.target else "—",

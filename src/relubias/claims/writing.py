@@ -42,9 +42,7 @@ def write(
     }
     text = json.dumps(values, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     write_atomically(folder / "claims.json", lambda stream: stream.write(text.encode()))
-    found = page(
-        results, quick=quick, seconds=seconds, output=folder, introduction=introduction(), missing=missing
-    )
+    found = page(results, quick=quick, seconds=seconds, output=folder, introduction=introduction(), missing=missing)
     document = html(found)
     return write_atomically(folder / "report.html", lambda stream: stream.write(document.encode()))
 

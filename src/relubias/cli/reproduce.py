@@ -21,14 +21,18 @@ REDRAW, PLAIN = 0.2, 10.0
 
 
 def reproduce_command(
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer trials and sizes: minutes instead of half an hour.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer trials and sizes: minutes instead of half an hour.")
+    ] = False,
     claims: Annotated[
         str | None, typer.Option("--claims", metavar="A,B", help="Only these claims; --list names all.")
     ] = None,
     output: Annotated[
         Path, typer.Option("--output", help="Folder for report.html, claims.json, figures, tables and studies.")
     ] = Path("reproduction"),
-    workers: Annotated[int | None, typer.Option("--workers", help="Processes; by default, and at most, one a core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Processes; by default, and at most, one a core.")
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers compute: tcp://host:port."),
@@ -47,9 +51,7 @@ def reproduce_command(
         return 0
     check_folder(output)
     with ReproduceProgress() as progress:
-        found = reproduce(
-            wanted, quick=quick, output=output, workers=workers, cluster=cluster, progress=progress
-        )
+        found = reproduce(wanted, quick=quick, output=output, workers=workers, cluster=cluster, progress=progress)
     if json:
         typer.echo((output / "claims.json").read_text(encoding="utf-8"), nl=False)
     else:

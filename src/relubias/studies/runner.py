@@ -172,9 +172,7 @@ def run(
         return dispatch.report(added)
 
 
-def _compute(
-    dispatch: _Dispatch, study: Study, workers: int, cluster: str | None, standing: Standing | None
-) -> None:
+def _compute(dispatch: _Dispatch, study: Study, workers: int, cluster: str | None, standing: Standing | None) -> None:
     crew: Crew
     if standing is not None:
         standing.serve(study)
