@@ -40,7 +40,7 @@ def studies(quick: bool) -> Sequence[Study]:
     fixed = [{D: dimensions, VALUE: [1e8 / d for d in dimensions]}]
     return [
         _study(IN_L, repeats, grid={VALUE: values}),
-        _study(IN_N, 5 * repeats, grid={N: samples}),  # ‖y₋‖ of few labels varies
+        _study(IN_N, (5 if quick else 3) * repeats, grid={N: samples}),  # ‖y₋‖ of few labels varies
         _study(IN_D, repeats, grid={D: dimensions}),
         _study(FIXED, repeats, linked=fixed),
     ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 from relubias import __version__
 from relubias.claims.claim import CHAPTERS, Claim, Finding, Verdict
@@ -16,10 +14,9 @@ from relubias.wording import count, number, sentence
 TITLE = "What gradient descent on a ReLU model picks: claims and measurements"
 
 
-def command(id: str, *, quick: bool, output: Path) -> str:
-    """What repeats just this claim."""
-    words = ["relubias", "reproduce", "--claims", id, *(["--quick"] if quick else []), "--output", str(output)]
-    return shlex.join(words)
+def command(id: str, *, quick: bool) -> str:
+    """What repeats just this claim from nothing, in a folder of its own."""
+    return " ".join(["relubias reproduce --claims", id, *(["--quick"] if quick else []), f"--output again-{id}"])
 
 
 def page(
@@ -27,7 +24,6 @@ def page(
     *,
     quick: bool,
     seconds: float,
-    output: Path,
     introduction: Sequence[Block],
     missing: Sequence[Claim] = (),
 ) -> Page:
@@ -40,8 +36,6 @@ def page(
     quick : bool
     seconds : float
         How long all of it took.
-    output : Path
-        The folder, for the commands.
     introduction : sequence of Block
     missing : sequence of Claim
         Claims that were not measured since it was interrupted.
@@ -51,7 +45,7 @@ def page(
         parts = [result for result in results if result.claim.chapter == chapter]
         if parts:
             sections.append(Section(_anchor(chapter), chapter, ()))
-            sections += [_section(result, quick=quick, output=output) for result in parts]
+            sections += [_section(result, quick=quick) for result in parts]
     versions = f"relubias {__version__}; {'quick' if quick else 'full'} studies; {duration(seconds)} by the clock."
     return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, versions)
 
@@ -82,7 +76,7 @@ def _missing(claims: Sequence[Claim]) -> list[Block]:
     return [Text(f"It was interrupted: not measured, or not to their end, are {names}. The same command goes on.")]
 
 
-def _section(result: Result, *, quick: bool, output: Path) -> Section:
+def _section(result: Result, *, quick: bool) -> Section:
     claim = result.claim
     blocks: list[Block] = [
         Text(claim.statement, "statement"),
@@ -95,7 +89,7 @@ def _section(result: Result, *, quick: bool, output: Path) -> Section:
     blocks += [Heading("What was run")]
     blocks += [Text(claim.method)] if claim.method else []
     blocks += [_studies(result.ran)] if result.ran else []
-    blocks += [Text("This row alone, again:"), Command(command(claim.id, quick=quick, output=output))]
+    blocks += [Text("This row alone, again:"), Command(command(claim.id, quick=quick))]
     blocks += [Command(ran.study.to_toml(), f"The study {ran.study.name} as a file") for ran in result.ran]
     blocks += [Heading("Negative control"), Text(sentence(claim.control.sentence)), Text(_control(result))]
     if result.control.quantities:
