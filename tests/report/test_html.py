@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib.figure import Figure
 
-from relubias.report.html import Cell, Command, Heading, Page, Picture, Section, Table, Text, html, svg
+from relubias.report.html import Block, Cell, Command, Heading, Page, Picture, Section, Table, Text, html, svg
 from relubias.report.introduction import introduction
 
 
@@ -63,7 +63,12 @@ def figure() -> Figure:
 @pytest.fixture(scope="module")
 def text() -> str:
     table = Table(("claim", "value"), [(Cell("first", link="one"), "1 < 2"), (Cell("no", kind="not-supported"), "3")])
-    blocks = [Heading("Why"), Command("relubias --help"), Command("a = 1", "folded"), Picture(figure(), "a line")]
+    blocks: list[Block] = [
+        Heading("Why"),
+        Command("relubias --help"),
+        Command("a = 1", "folded"),
+        Picture(figure(), "a line"),
+    ]
     return html(Page("A & B", [Text("`x < y`", "lead"), table], [Section("one", "One", blocks)], "the end"))
 
 

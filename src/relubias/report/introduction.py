@@ -19,13 +19,13 @@ def _many_solutions() -> list[Block]:
         Heading("Many solutions, and one that is found"),
         Text(
             "A linear model predicts xᵀw: one number for each sample x, from d weights w. Let there be n samples with "
-            "labels y, and more weights than samples. Then the n equations x_iᵀw = y_i leave d − n directions free: "
+            "labels y, and more weights than samples. Then the n equations xᵢᵀw = yᵢ leave d − n directions free: "
             "if the samples are linearly independent there are infinitely many w that fit all labels exactly, and "
             "nothing in the data prefers one of them."
         ),
         Text(
-            "Gradient descent prefers one. It starts at a small w and takes steps w ← w − η Σ r_i x_i, where "
-            "r_i = x_iᵀw − y_i is what sample i is off and η is the size of the step. Every step is a combination of "
+            "Gradient descent prefers one. It starts at a small w and takes steps w ← w − η Σ rᵢ xᵢ, where "
+            "rᵢ = xᵢᵀw − yᵢ is what sample i is off and η is the size of the step. Every step is a combination of "
             "the samples. Started at 0, w therefore stays in the span of the samples, and there is exactly one "
             "solution in it: the one that is nearest to 0, because what could be added to it without changing a "
             "prediction is orthogonal to every sample, and would only make it longer. Nobody asked for the shortest "
@@ -43,15 +43,15 @@ def _what_a_relu_does() -> list[Block]:
     return [
         Heading("What a ReLU does to it"),
         Text(
-            "A ReLU neuron predicts σ(xᵀw) with σ(z) = max(z, 0). Where xᵀw > 0 the sample is active, and the neuron is "
-            "a linear model; where xᵀw ≤ 0 it predicts 0, whatever w is exactly, and the sample does not move w. "
-            "Which samples are active, the activation pattern, changes while w moves, and so does the set of samples "
-            "that w is fitted to: it is no longer a linear problem."
+            "A ReLU neuron predicts σ(xᵀw) with σ(z) = max(z, 0). Where xᵀw > 0 the sample is active, and the "
+            "neuron is a linear model; where xᵀw ≤ 0 it predicts 0, whatever w is exactly, and the sample does not "
+            "move w. Which samples are active, the activation pattern, changes while w moves, and so does the set of "
+            "samples that w is fitted to: it is no longer a linear problem."
         ),
         Text(
             "Labels differ too. A positive label can be fitted exactly. A negative one cannot, since the neuron never "
-            "predicts less than 0: the best it can do is to predict 0, and for that every w with xᵀw ≤ 0 will do. So the "
-            "best solutions satisfy equations x_iᵀw = y_i for positive labels and inequalities x_iᵀw ≤ 0 for the "
+            "predicts less than 0: the best it can do is to predict 0, and for that every w with xᵀw ≤ 0 will do. So "
+            "the best solutions satisfy equations xᵢᵀw = yᵢ for positive labels and inequalities xᵢᵀw ≤ 0 for the "
             "others. The shortest of them, called w* here, is what one would hope training to find."
         ),
         Text(
@@ -73,9 +73,9 @@ def _two_views() -> list[Block]:
         Heading("Two views of one run"),
         Text(
             "With more dimensions than one can draw, two sets of n numbers tell everything. Since all steps are "
-            "combinations of samples, w = Σ α_i x_i: the dual view is α, how much of each sample is in w. The primal "
-            "view is β_i = x_iᵀw, what the neuron sees of each sample before σ. The two are connected by the matrix of "
-            "inner products K with entries x_iᵀx_j, as β = Kα. One step of training is α_i ← α_i − η r_i for active "
+            "combinations of samples, w = Σ αᵢ xᵢ: the dual view is α, how much of each sample is in w. The primal "
+            "view is βᵢ = xᵢᵀw, what the neuron sees of each sample before σ. The two are connected by the matrix of "
+            "inner products K with entries xᵢᵀxⱼ, as β = Kα. One step of training is αᵢ ← αᵢ − η rᵢ for active "
             "samples, and nothing for the others. Features do not occur in this at all but through K, so that "
             "the software computes with n numbers whatever d is, 10¹² included."
         ),
@@ -104,7 +104,7 @@ def _how_far() -> list[Block]:
             "How far training ends from w* is called the gap, ‖w − w*‖, and is given as it is and relative to ‖w*‖: "
             "when dimensions grow, w* itself becomes shorter, so that a gap that vanishes may still be the same "
             "fraction of w*. The letters below: n samples, d features, λ the eigenvalues of the covariance of the "
-            "features, ‖λ‖₁ their sum (d for independent features of variance 1), d₂ = ‖λ‖₁²/Σλ_j² the effective "
+            "features, ‖λ‖₁ their sum (d for independent features of variance 1), d₂ = ‖λ‖₁²/Σ λⱼ² the effective "
             "dimension, η the step and c = η‖λ‖₁ the step in natural units, y₋ the negative labels."
         ),
         Text(

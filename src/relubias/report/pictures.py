@@ -55,7 +55,7 @@ def solutions() -> Figure:
 
 
 def one_sample_off() -> Figure:
-    """Two samples, one with a negative label: the solutions of a ReLU neuron are a half-line, and training ends on it."""
+    """Two samples, one with a negative label: the solutions of a ReLU neuron, and the one training finds."""
     problem, network = Problem.from_features(*map(np.array, TWO)), Network.single()
     start = starts.all_active(problem, network, scale=0.05)
     path = _path(problem, start, 0.4)
