@@ -47,7 +47,7 @@ def look(program: str, text: str, folder: Path, *, width: int) -> dict[str, Any]
     (folder / "outer.html").write_text(_OUTER.format(width=width), encoding="utf-8")
     words = [
         program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1400,1000",
-        f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
+        f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=4000", "--dump-dom",
         (folder / "outer.html").as_uri(),
     ]  # fmt: skip
     done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=True)
