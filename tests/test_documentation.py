@@ -13,7 +13,7 @@ from relubias import sampling
 from relubias.status import Optimality, Status
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/index.md", "docs/interface.md", "docs/studies.md"]
+PAGES = ["README.md", "docs/index.md", "docs/interface.md", "docs/studies.md", "docs/fits.md", "docs/claims.md"]
 SNIPPETS = [
     pytest.param(code, id=f"{page}-{number}")
     for page in PAGES
@@ -28,7 +28,7 @@ def test_the_python_of_the_documents_runs(code: str, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(compile(code, "snippet", "exec"), names)
-    assert {"report", "gap", "run"} & set(names)
+    assert {"report", "gap", "run", "fit", "claim"} & set(names)
 
 
 def test_the_toml_of_the_documents_names_samplers() -> None:

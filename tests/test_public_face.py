@@ -28,6 +28,7 @@ NAMES = [
     "__version__",
     "analyze",
     "certify",
+    "claims",
     "compare",
     "errors",
     "gap",

@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relubias import errors, sampling, starts, step_sizes, studies, theory
+    from relubias import claims, errors, sampling, starts, step_sizes, studies, theory
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
@@ -48,6 +48,7 @@ __all__ = [
     "__version__",
     "analyze",
     "certify",
+    "claims",
     "compare",
     "errors",
     "gap",
@@ -62,7 +63,7 @@ __all__ = [
     "theory",
 ]
 
-_MODULES = ("errors", "sampling", "starts", "step_sizes", "studies", "theory")
+_MODULES = ("claims", "errors", "sampling", "starts", "step_sizes", "studies", "theory")
 
 _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),

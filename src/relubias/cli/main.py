@@ -18,6 +18,7 @@ from relubias import __version__
 from relubias.cli.analyze import analyze_command
 from relubias.cli.certify import certify_command
 from relubias.cli.options import INTERRUPTED
+from relubias.cli.reproduce import reproduce_command
 from relubias.cli.sample import sample_command
 from relubias.cli.study import study_app
 from relubias.errors import NotAtLimit, RelubiasError
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.command("analyze")(analyze_command)
 app.command("analyse", hidden=True)(analyze_command)
 app.command("certify")(certify_command)
+app.command("reproduce")(reproduce_command)
 app.command("sample")(sample_command)
 app.add_typer(study_app, name="study")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from relubias.cli.analyze import INTERRUPTED
+from relubias.cli.options import INTERRUPTED
 from relubias.cli.options import Json
 from relubias.errors import ArgumentError
 

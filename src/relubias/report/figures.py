@@ -216,9 +216,9 @@ def short_source(source: str) -> str:
     return short(source if " " in source else source.rsplit("/", 1)[-1], 60)
 
 
-def wrapped(title: str) -> str:
+def wrapped(title: str, width: int = TITLE) -> str:
     """A title in lines that fit a page."""
-    return "\n".join(textwrap.wrap(title, TITLE))
+    return "\n".join(textwrap.wrap(title, width))
 
 
 def _for_ever(run: Run) -> str:

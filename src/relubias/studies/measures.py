@@ -83,7 +83,9 @@ class Measured:
     def gap(self) -> Gap:
         """From the end of the run to w*; Undefined where there is no solution."""
         if self.reference.of == "variation":
-            raise Undefined("the least variation norm belongs to a network of other neurons, so that norms are compared")
+            raise Undefined(
+                "the least variation norm belongs to a network of other neurons, so that norms are compared"
+            )
         if not self.reference.is_solution:
             raise Undefined(self.reference.message)
         return gap_between(self.run, self.reference)

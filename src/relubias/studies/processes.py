@@ -94,6 +94,11 @@ class Processes:
         processes = f"{len(self.lanes)} process{'es' if len(self.lanes) > 1 else ''}"
         return f"{processes} of one BLAS thread each, on {cores()} core{'s' if cores() > 1 else ''}"
 
+    @property
+    def processes(self) -> list[ProcessPoolExecutor]:
+        """The executor of each lane."""
+        return [_process(lane) for lane in self.lanes]
+
     def send(self, lane: Lane, cells: Sequence[Cell]) -> None:
         """Give cells to a process; if it has just died, an event about it is on its way."""
         lane.give(cells)
@@ -166,6 +171,11 @@ def _begin(channel: Connection, study: Study) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def turn_to(study: Study) -> None:
+    """Let this worker process compute cells of another study from now on."""
+    _Here.study = study
 
 
 def _compute(cells: Sequence[Cell]) -> None:

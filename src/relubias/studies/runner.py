@@ -29,6 +29,7 @@ from relubias.studies.crew import Came, Crew, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.processes import Processes, cores
 from relubias.studies.spec import Study
+from relubias.studies.standing import Standing
 from relubias.studies.store import Store, StudyStatus
 from relubias.studies.work import Outcome, failed, had_to_be_killed
 
@@ -119,6 +120,7 @@ def run(
     retry_failed: bool = False,
     take_over: bool = False,
     progress: Callable[[Snapshot], None] | None = None,
+    crew: Standing | None = None,
 ) -> RunReport:
     """Compute the cells of a study that are not in its store yet.
 
@@ -139,6 +141,8 @@ def run(
         Take the store from a process on another machine that is known to have ended.
     progress : callable, optional
         Called with a Snapshot at the beginning and after each commit.
+    crew : Standing, optional
+        Processes that are there already (:mod:`relubias.studies.standing`), and stay, unless the run is interrupted.
 
     Returns
     -------
@@ -161,13 +165,16 @@ def run(
                 opened.retry_failed()
             dispatch = _Dispatch(opened, stopping, progress)
             if dispatch.pending:
-                _compute(dispatch, opened.study, count, cluster)
+                _compute(dispatch, opened.study, count, cluster, crew)
         return dispatch.report(added)
 
 
-def _compute(dispatch: _Dispatch, study: Study, workers: int, cluster: str | None) -> None:
+def _compute(dispatch: _Dispatch, study: Study, workers: int, cluster: str | None, standing: Standing | None) -> None:
     crew: Crew
-    if cluster is None:
+    if standing is not None:
+        standing.serve(study)
+        crew = standing
+    elif cluster is None:
         crew = Processes(study, min(workers, len(dispatch.pending)))
     else:
         from relubias.studies.cluster import Cluster

@@ -38,6 +38,11 @@ def disjoint_owners(run: Run) -> bool:
     return bool(np.all(run.network.output_weights @ start == np.sign(labels)))
 
 
+def decoupled(run: Run) -> bool:
+    """True where each neuron is active at the end on exactly the samples of the sign of its output weight."""
+    return bool(np.array_equal(active_pattern(run), np.array(run.signs)[:, None] * run.problem.labels > 0))
+
+
 def start_depth(run: Run) -> float:
     """τ: the least −β of a sample that starts inactive, in label units."""
     return float(np.min(-run.start.primal[~run.start.pattern]))
@@ -104,7 +109,7 @@ def _decoupling(run: Run) -> list[str]:
     labels = run.problem.labels
     wanted = np.array(run.signs)[:, None] * labels > 0
     last = float(run.last_change.max())
-    if np.array_equal(active, wanted):
+    if decoupled(run):
         since = f"from {run.at(last)} on" if last else "from the start"
         lasting = "for ever" if run.at_limit else "so far"
         text = f"the two neurons decoupled: {since} and {lasting}, the positive one is active on exactly the positive "
