@@ -13,7 +13,7 @@ from relubias import sampling
 from relubias.status import Optimality, Status
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/index.md", "docs/interface.md"]
+PAGES = ["README.md", "docs/index.md", "docs/interface.md", "docs/studies.md"]
 SNIPPETS = [
     pytest.param(code, id=f"{page}-{number}")
     for page in PAGES
