@@ -30,14 +30,12 @@ from relubias.studies.grid import Cell
 from relubias.studies.processes import Processes, cores
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StudyStatus
-from relubias.studies.work import Outcome
+from relubias.studies.work import Outcome, failed, had_to_be_killed
 
 #: How often a cell is computed again after workers were lost with it.
 RETRIES = 2
 #: Seconds within which rows share a transaction, and between two looks at the clock.
 WINDOW, LOOK = 0.05, 0.2
-#: A cell that has not come back this long after its limit (and as long again, within a cluster) is given up.
-GRACE = 5.0
 #: Cells in one batch at most.
 MOST_AT_ONCE = 64
 
@@ -282,7 +280,7 @@ class _Dispatch:
 
     def _again(self, lost: Lost) -> list[Outcome]:
         """Put what a dead worker held at the head of the queue; what has killed too many workers fails."""
-        failed = []
+        lost_for_good = []
         for id in reversed(lost.held):
             cell = lost.lane.out.pop(id, None)
             if cell is None:
@@ -290,27 +288,21 @@ class _Dispatch:
             if id in lost.blamed:
                 self.attempts[id] = self.attempts.get(id, 0) + 1
             if self.attempts.get(id, 0) > RETRIES:
-                failed.append(_failed(id, f"{lost.reason}, {RETRIES + 1} times"))
+                lost_for_good.append(failed(id, f"{lost.reason}, {RETRIES + 1} times"))
             else:
                 self.retried += id in lost.blamed
                 self.pending.appendleft(cell)
-        return failed
+        return lost_for_good
 
     def _overdue(self, crew: Crew) -> list[Outcome]:
         """Give up cells that are over their time and could not be stopped."""
-        limit = self.store.study.limits.seconds
-        if limit is None:
-            return []
+        limits = self.store.study.limits
         outcomes = []
         for lane in crew.lanes:
-            wait = limit + GRACE if lane.width == 1 else 2.0 * (limit + GRACE)
-            if lane.out and time.monotonic() - lane.since > wait:
-                id = next(iter(lane.out))
-                lane.out.pop(id)
-                lane.since = time.monotonic()
-                outcomes.append(
-                    _failed(id, f"the cell took longer than its limit of {limit:g} s, and had to be killed")
-                )
+            id = lane.overdue(limits.seconds)
+            if id is not None:
+                lane.took_back(id)
+                outcomes.append(failed(id, had_to_be_killed(limits)))
                 crew.give_up(lane, id)
         return outcomes
 
@@ -358,7 +350,3 @@ def _gathered(crew: Crew) -> list[Came | Lost]:
             events.append(crew.events.get_nowait())
         except queue.Empty:
             return events
-
-
-def _failed(id: str, reason: str) -> Outcome:
-    return Outcome(id=id, status="failed", message=reason, finished=time.time())

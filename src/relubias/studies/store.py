@@ -339,7 +339,7 @@ class Store:
         measured = [f'"{name}"' for name in self.study.columns]
         rows = self._rows(
             f"SELECT {', '.join([*names, 'text', *measured])} FROM cells "
-            "LEFT JOIN environments ON environment = number WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+            "LEFT JOIN environments ON environment = number WHERE id >= ?1 AND id < ?1 || 'g' LIMIT 2",
             id,
         )
         if len(rows) != 1 or not id:
