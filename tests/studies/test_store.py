@@ -148,6 +148,22 @@ def test_more_cells_are_added_only_on_request_and_stay_in_the_order_of_the_grid(
         assert store.study == more
 
 
+def test_data_that_changed_under_a_study_are_noticed(tmp_path: Path) -> None:
+    data = tmp_path / "few.csv"
+    data.write_text("y,a,b\n1,2,3\n-1,0,1\n", encoding="utf-8")
+    study = Study.from_dict({"name": "file", "problem": {"file": str(data), "target": "y"}})
+    with Store.create(tmp_path / "s.db", study) as store:
+        assert store.adopt(study) == 0
+        data.write_text("y,a,b\n1,2,3\n-1,0,2\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"few.csv is not the file that it was when .*s\.db was made"):
+            store.adopt(study)
+        data.unlink()
+        with pytest.raises(DataError, match=r"cannot read .*few\.csv"):
+            store.adopt(study)
+    with pytest.raises(DataError, match=r"cannot read .*few\.csv"):
+        Store.create(tmp_path / "t.db", study)
+
+
 def test_limits_may_change(full: Path) -> None:
     with Store.open(full) as store:
         study = Study.from_toml(SMALL + "[limits]\nseconds = 9")

@@ -19,7 +19,7 @@ from relubias.studies.grid import Axis, Cell
 from relubias.studies.limits import Limits
 from relubias.studies.measures import MEASURES, Measure
 from relubias.studies.rerun import Rerun, rerun
-from relubias.studies.runner import RunReport, run
+from relubias.studies.runner import RunReport, Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
 
@@ -32,6 +32,7 @@ __all__ = [
     "Measure",
     "Rerun",
     "RunReport",
+    "Snapshot",
     "Store",
     "StoredCell",
     "Study",

@@ -138,7 +138,7 @@ def run(
     take_over : bool
         Take the store from a process on another machine that is known to have ended.
     progress : callable, optional
-        Called with a :class:`Snapshot` at the beginning and after each commit.
+        Called with a Snapshot at the beginning and after each commit.
 
     Returns
     -------
@@ -155,9 +155,8 @@ def run(
     count = _checked_workers(workers, cluster)
     path = Path(store)
     with Store.open(path) if path.exists() or path.is_symlink() else Store.create(path, study) as opened:
-        before = opened.study
         with opened.held(take_over=take_over), _interrupts() as stopping:
-            added = opened.adopt(study, extend=extend) if before != study else 0
+            added = opened.adopt(study, extend=extend)
             if retry_failed:
                 opened.retry_failed()
             dispatch = _Dispatch(opened, stopping, progress)

@@ -22,6 +22,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -36,7 +37,7 @@ from relubias.studies.grid import Axis, Cell, axes_of, cells_of, size_of
 from relubias.studies.limits import Limits, limits_from
 from relubias.studies.measures import MEASURES, USUAL
 from relubias.studies.seeds import canonical, json_of, seed_of
-from relubias.studies.settings import TABLES, Settings, table_of
+from relubias.studies.settings import TABLES, FileProblem, Settings, table_of
 
 _KEYS = ("name", "seed", "repeats", *TABLES, "grid", "linked", "measure", "limits")
 
@@ -60,7 +61,7 @@ class Study:
     axes : tuple of Axis
         What is varied.
     columns : tuple of str
-        What is measured; see :data:`relubias.studies.MEASURES`.
+        What is measured; see ``relubias.studies.MEASURES``.
     limits : Limits
         What a cell may take.
     """
@@ -190,6 +191,25 @@ class Study:
                     raise ArgumentError(f"grid.{name}: {'.'.join(path[:depth])} is {place!r:.80}, and no table.")
             place[last] = value
         return tables
+
+    def digests(self) -> dict[str, str]:
+        """Return a digest of each file that problems are read from, by its path.
+
+        Raises
+        ------
+        DataError
+            If one cannot be read.
+        """
+        problems = [Settings.of(self.tables_at(coordinates)).problem for coordinates in self.corners()]
+        paths = {path for problem in problems if isinstance(problem, FileProblem) for path in problem.paths}
+        found = {}
+        for path in sorted(paths):
+            try:
+                with open(path, "rb") as stream:
+                    found[path] = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise DataError(f"cannot read {path}: {error.strerror}.") from error
+        return found
 
     def settings_and_seed(self, cell: Cell) -> tuple[Settings, int]:
         """Return all that the result of a cell depends on."""
