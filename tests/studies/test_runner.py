@@ -18,6 +18,7 @@ from relubias.studies.grid import Cell
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
+from relubias.studies.work import Outcome
 
 Crews = list[InThisProcess]
 
@@ -246,3 +247,20 @@ def test_the_time_of_a_cell_counts_only_when_its_worker_has_begun() -> None:
     wide.give(cells)
     wide.since -= 4.0 * (1.0 + crew.GRACE) + 1.0
     assert wide.overdue(1.0) == cells[0].id
+
+
+def test_batches_follow_the_time_that_cells_take_of_late(tmp_path: Path) -> None:
+    study = small(repeats=100)
+    with Store.create(tmp_path / "s.db", study) as store:
+        dispatch = runner._Dispatch(store, threading.Event(), None)
+        crew_of_one = InThisProcess(study)
+        sizes = [dispatch._batch(crew_of_one)]
+        for seconds in (0.001, 1.0):
+            cells = [dispatch.pending.popleft() for _ in range(20)]
+            dispatch._commit([Outcome(cell.id, "done", seconds=seconds) for cell in cells], 0.0)
+            sizes.append(dispatch._batch(crew_of_one))
+        assert sizes == [1, 10, 1]  # a hundredth of a second of work
+        dispatch.usual = 0.001
+        while len(dispatch.pending) > 12:
+            dispatch.pending.popleft()
+        assert dispatch._batch(crew_of_one) == 3  # at the end, no lane takes more than its share

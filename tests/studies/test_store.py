@@ -189,6 +189,10 @@ def damaged_truncated(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 // 4096 * 4096])
 
 
+def damaged_by_a_few_bytes(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
 def damaged_to_a_stub(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:50])
 
@@ -226,7 +230,8 @@ def damaged_a_folder(path: Path) -> None:
 
 
 DAMAGES = [
-    (damaged_truncated, "truncated or damaged"),
+    (damaged_truncated, "is truncated; nothing was written to it"),
+    (damaged_by_a_few_bytes, "is truncated; nothing was written to it"),
     (damaged_to_a_stub, "is no store, or its beginning is destroyed"),
     (damaged_emptied, "is empty and no store"),
     (damaged_in_the_head, "is no store, or its beginning is destroyed"),

@@ -36,8 +36,8 @@ from relubias.studies.work import Outcome, failed, had_to_be_killed
 RETRIES = 2
 #: Seconds within which rows share a transaction, and between two looks at the clock.
 WINDOW, LOOK = 0.05, 0.2
-#: Cells in one batch at most.
-MOST_AT_ONCE = 64
+#: Cells in one batch at most, and over how many of the last ones their usual time is averaged.
+MOST_AT_ONCE, LATELY = 64, 16
 
 
 @dataclass(frozen=True)
@@ -227,6 +227,7 @@ class _Dispatch:
     finished: int = 0
     cpu_seconds: float = 0.0
     seconds: float = 0.0
+    usual: float = 0.0  # seconds of a cell, of late: the next ones in the grid are like the last ones
     retried: int = 0
     layout: str = "nothing was left to compute"
     width: int = 1
@@ -264,9 +265,8 @@ class _Dispatch:
         """How many cells are a batch: about `batch_seconds` of work, one at first, and a fair share at the end."""
         if not self.finished:
             return 1
-        mean = self.cpu_seconds / self.finished
-        fair = max(1, len(self.pending) // (4 * self.width))
-        return max(1, min(MOST_AT_ONCE, fair, round(crew.batch_seconds / max(mean, 1e-6))))
+        fair = len(self.pending) // (4 * self.width)
+        return max(1, min(MOST_AT_ONCE, fair, round(crew.batch_seconds / max(self.usual, 1e-6))))
 
     def _handle(self, crew: Crew, events: Sequence[Came | Lost]) -> list[Outcome]:
         outcomes = []
@@ -312,8 +312,9 @@ class _Dispatch:
         for outcome in outcomes:
             self.counts[outcome.status] += 1
             self.cpu_seconds += outcome.cpu_seconds
+            self.finished += 1
+            self.usual += (outcome.seconds - self.usual) / min(self.finished, LATELY)
         self.left -= len(outcomes)
-        self.finished += len(outcomes)
         self._tell(tuple(outcomes), begun)
 
     def _tell(self, outcomes: tuple[Outcome, ...], begun: float) -> None:
