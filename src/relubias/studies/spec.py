@@ -44,6 +44,9 @@ _KEYS = ("name", "seed", "repeats", *TABLES, "grid", "linked", "measure", "limit
 #: More cells than this are a mistake in the grid.
 MOST_CELLS = 10_000_000
 
+#: Characters of a value that are shown where two studies differ.
+_LONG = 120
+
 
 @dataclass(frozen=True)
 class Study:
@@ -249,7 +252,8 @@ class Study:
         lines = []
         for key in {**mine, **theirs}:
             if mine.get(key) != theirs.get(key) and not key.startswith("limits."):
-                lines.append(f"{key}: {mine.get(key, 'not there')} → {theirs.get(key, 'not there')}")
+                before, after = (_shortened(values.get(key, "not there")) for values in (mine, theirs))
+                lines.append(f"{key}: {before} → {after}")
         return lines
 
     def extends(self, other: Study) -> bool:
@@ -284,6 +288,11 @@ def _columns(values: Any) -> tuple[str, ...]:
     if len(set(columns)) < len(columns):
         raise ArgumentError("measure.columns names a column twice.")
     return tuple(columns)
+
+
+def _shortened(text: str) -> str:
+    """The two ends of a long text, where lists that were made longer differ."""
+    return text if len(text) <= _LONG else f"{text[: _LONG // 2]} … {text[-_LONG // 2 :]}"
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:
