@@ -39,6 +39,7 @@ NAMES = [
     "starts",
     "step_sizes",
     "studies",
+    "theory",
 ]
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "pandas", "pyarrow", "typer", "rich"}
 

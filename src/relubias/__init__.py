@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relubias import errors, sampling, starts, step_sizes, studies
+    from relubias import errors, sampling, starts, step_sizes, studies, theory
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
@@ -59,9 +59,10 @@ __all__ = [
     "starts",
     "step_sizes",
     "studies",
+    "theory",
 ]
 
-_MODULES = ("errors", "sampling", "starts", "step_sizes", "studies")
+_MODULES = ("errors", "sampling", "starts", "step_sizes", "studies", "theory")
 
 _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),

@@ -36,9 +36,11 @@ from relubias.references.pattern import partition_of
 from relubias.references.record import MinimumNorm
 from relubias.state import State
 from relubias.status import Optimality, Status
+from relubias.theory.predictions import GapLaw
 from relubias.theory.regime import Regime
 from relubias.theory.regime import regime as regime_of
 from relubias.verdict import Parts, active_pattern, is_silent, step_ratio, verdict
+from relubias.verdict.law import predicted
 
 #: Up to so many pre-activations it is told when training comes near its limit, which takes a decomposition.
 _NEARNESS_SIZE = 1000
@@ -93,6 +95,11 @@ class Analysis:
         run = self.run
         return steps_to_limit(run) if run.state.primal.size <= _NEARNESS_SIZE else None
 
+    @cached_property
+    def law(self) -> GapLaw | None:
+        """What the gap law predicts for this run; None where it is not about this network, reference or dynamics."""
+        return predicted(self.run, self.reference)
+
     def as_dict(self) -> dict[str, Any]:
         """The analysis as JSON-able values.
 
@@ -114,6 +121,7 @@ class Analysis:
             "reference_note": self.reference_note or None,
             "linear": _reference_as_dict(self.linear),
             "gap": None if self.gap is None else self.gap.as_dict(),
+            "law": None if self.law is None else self.law.as_dict(),
             "neurons": _neurons_as_dict(self.run),
             "interrupted": self.interrupted,
             "samples": _samples_as_dict(self),

