@@ -121,7 +121,7 @@ def test_a_pair_is_compared_with_its_global_minimum_neuron_by_neuron() -> None:
     assert (analysis.reference.of, analysis.reference.status) == ("global", Optimality.OPTIMAL)
     assert analysis.gap.absolute == pytest.approx(np.linalg.norm(analysis.gap.per_neuron))
     assert any("Neuron by neuron the distance is" in sentence for sentence in analysis.verdict)
-    assert not any("the global minimum may be shorter" in sentence for sentence in analysis.verdict)
+    assert not any("the global minimum (of=global) may be shorter" in sentence for sentence in analysis.verdict)
 
 
 def test_many_neurons_are_compared_given_the_partition_or_the_pattern_and_it_is_said() -> None:
@@ -131,9 +131,15 @@ def test_many_neurons_are_compared_given_the_partition_or_the_pattern_and_it_is_
     for analysis, of in ((disjoint, "partition"), (mixed, "pattern")):
         assert analysis.reference is not None
         assert analysis.reference.of == of
-        assert any(f"given the {of} only; the global minimum may be shorter" in text for text in analysis.verdict)
-    with pytest.raises(ArgumentError, match="built for one neuron and for two of opposite sign"):
-        analyze(problem, network, of="global")
+        assert any(
+            f"given the {of} only; the global minimum (of=global) may be shorter" in text for text in analysis.verdict
+        )
+    least = analyze(problem, network, starts.disjoint(problem, network), of="global")
+    assert least.reference is not None
+    assert disjoint.reference is not None
+    # Two equal neurons of either sign share what the partition has in one.
+    assert least.reference.norm < 0.8 * disjoint.reference.norm
+    assert not any("the global minimum (of=global) may be shorter" in text for text in least.verdict)
     with pytest.raises(ArgumentError, match="active in several neurons"):
         analyze(problem, network, of="partition")
 

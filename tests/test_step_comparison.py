@@ -67,7 +67,7 @@ def test_steps_that_are_none_are_refused() -> None:
         compare(problem, step_sizes=[0.1, -1.0])
 
 
-def test_a_pair_is_compared_with_its_minimum_norm_and_other_networks_with_the_flow_alone() -> None:
+def test_several_neurons_are_compared_with_a_minimum_norm_that_is_proven() -> None:
     problem = random_problem(8, 80, 2)
     pair = compare(problem, Network.pair(), step_sizes=[1e-3, 5e-4, 2e-4], budget=1e4)
     assert pair.reference is not None
@@ -75,10 +75,13 @@ def test_a_pair_is_compared_with_its_minimum_norm_and_other_networks_with_the_fl
     assert [row.run.at_limit for row in pair.rows].count(True) < 3
     assert pair.order is None
     assert "have no certified limit" in pair.message
-    pair = compare(problem, Network.of_signs([1, 1]), step_sizes=[1e-3, 5e-4, 2e-4], budget=1e4)
-    assert pair.reference is None
-    assert all(row.gap is None for row in pair.rows)
-    assert "no gap" in steps_text(pair).lower()
+    equal = compare(problem, Network.of_signs([1, 1]), step_sizes=[1e-3], budget=1e4)
+    assert equal.reference is not None
+    assert equal.reference.of == "global"
+    hard = compare(random_problem(40, 40, 0), Network.of_signs([1, 1, -1]), step_sizes=[1e-3], budget=1e3)
+    assert hard.reference is None
+    assert all(row.gap is None for row in hard.rows)
+    assert "no gap: the budget was spent" in steps_text(hard).lower()
 
 
 def test_the_text_has_a_line_a_step_and_the_figure_two_panels(comparison: StepComparison) -> None:

@@ -30,9 +30,7 @@ from relubias.losses import loss as loss_named
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
-from relubias.references import checked_of, minimum_norm, suitable
-from relubias.references.pair import require_global
-from relubias.references.pattern import partition_of
+from relubias.references import checked_of, minimum_norm, require_possible, suitable
 from relubias.references.record import MinimumNorm
 from relubias.state import State
 from relubias.status import Optimality, Status
@@ -59,7 +57,8 @@ class Analysis:
     linear : MinimumNorm or None
         The shortest interpolant of a linear model, K⁺y in dual coefficients; None where the user interrupted.
     gap : Gap or None
-        Distance between the end of the run and w*; None where there is no feasible w*.
+        Distance between the end of the run and w*; None where there is no feasible w*, or w* has the least variation
+        norm: then norms are compared, in the verdict, and not weights, of which other networks may be as small.
     regime : Regime
     verdict : tuple of str
         What it all means, one sentence each.
@@ -205,7 +204,8 @@ def analyze(
     of : str, optional
         Which solutions w* is the shortest of; see :func:`relubias.minimum_norm`. By default all global minimisers
         for one neuron and for two of opposite sign; for other networks those with the partition of the start, where
-        it has one, or with the pattern in which training ends.
+        it has one, or with the pattern in which training ends; where the output weights are trained, the networks of
+        any number of neurons that fit the labels, by their variation norm.
     progress : callable, optional
         Called now and then during training with a :class:`relubias.dynamics.run.Progress`.
     announce : callable, optional
@@ -230,23 +230,13 @@ def analyze(
     else:
         require_state(problem, network, start)
     of = suitable(network, start) if of is None else checked_of(of)
-    _require_possible(network, start, of)  # before the training, which may take long
+    require_possible(network, start, of)  # before the training, which may take long
     dynamics = Descent() if dynamics is None else dynamics
     say("training")
     run = dynamics.run(problem, network, start, progress=progress)
     found = _find_references(run, of, say)
     say("comparing the two and collecting the facts of the problem")
     return _conclude(run, found, note, had_features=problem.features is not None)
-
-
-def _require_possible(network: Network, start: State, of: str) -> None:
-    """Refuse a reference that this network or start cannot have; others are noted in the analysis."""
-    if network.train_output or network.activation.name != "relu":
-        return
-    if of == "global":
-        require_global(network)
-    elif of == "partition":
-        partition_of(start)
 
 
 def default_start(problem: Problem, network: Network) -> tuple[State, str]:
@@ -265,6 +255,8 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
     note, reference = "", None
     try:
         reference, note = reference_of(run, of, announce=say)
+        if reference is not None and reference.status is Optimality.INTERRUPTED:
+            return _References(reference, None, note, True)
         say("computing the linear minimum-norm interpolant")
         linear = reference if reference and of == "linear" else minimum_norm(run.problem, run.network, of="linear")
         return _References(reference, linear, note)
@@ -292,10 +284,10 @@ def _no_reference(run: Run, of: str) -> str:
     network = run.network
     if network.n_neurons > 1 and of == "linear":
         return "the weights of several neurons are not compared with those of a linear model, which has one neuron"
-    if network.train_output:
+    if network.train_output and of != "variation":
         return (
             "there is no minimum-norm solution to compare with: where the output weight is trained too, the norm of "
-            "the first layer alone is no measure of a solution"
+            "the first layer alone is no measure of a solution; the variation norm is one (of='variation')"
         )
     if network.activation.name != "relu" and (of != "linear" or network.activation.slope_below is None):
         name = network.activation.name
@@ -317,7 +309,7 @@ def _fits(run: Run) -> bool:
 
 def _conclude(run: Run, found: _References, start_note: str, *, had_features: bool) -> Analysis:
     reference = found.reference
-    known = reference is not None and reference.is_solution
+    known = reference is not None and reference.is_solution and reference.of != "variation"
     gap = gap_between(run, reference) if reference is not None and known else None
     regime = regime_of(run.problem)
     parts = Parts(run, regime, reference, found.linear, gap, start_note, found.note, had_features)

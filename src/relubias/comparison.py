@@ -89,6 +89,11 @@ def gap(run: Run | State, star: MinimumNorm) -> Gap:
         )
     if not same_problem(state.problem, star.problem):
         raise ArgumentError("the run and the reference belong to different problems; compute both on the same one.")
+    if star.of == "variation":
+        raise ArgumentError(
+            "weights are not compared with those of least variation norm, which other networks may have too; compare "
+            "Σ|a_k|‖w_k‖ with the norm of the reference."
+        )
     if state.network.signs != star.network.signs:
         raise ArgumentError(
             f"the run has {state.network}, the reference has {star.network}; compute both for the same network."

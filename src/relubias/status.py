@@ -51,4 +51,5 @@ class Optimality(StrEnum):
 
     OPTIMAL = "optimal"
     BUDGET = "budget"
+    INTERRUPTED = "interrupted"
     INFEASIBLE = "infeasible"

@@ -29,6 +29,7 @@ from relubias.problem import Problem
 from relubias.references import minimum_norm
 from relubias.references.record import MinimumNorm
 from relubias.state import State
+from relubias.status import Optimality
 
 #: Steps that are compared where none are asked for, as fractions of the default step 1/λ_max(H).
 FRACTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -222,12 +223,14 @@ def _checked(problem: Problem, network: Network, step_sizes: Sequence[float] | N
 
 
 def _reference(problem: Problem, network: Network, near: State) -> tuple[MinimumNorm | None, str]:
-    """w*, or why there is none to compare with."""
+    """w*, where it is proven; else why there is none to compare with."""
     try:
         star = minimum_norm(problem, network, state=near)
     except ArgumentError as error:
         return None, str(error)
-    return (star, "") if star.is_solution else (None, star.message)
+    if star.status is Optimality.INTERRUPTED:
+        raise KeyboardInterrupt  # nothing has been compared yet
+    return (star, "") if star.status is Optimality.OPTIMAL else (None, star.message)
 
 
 def _order(flow: Run, rows: Sequence[StepRow]) -> Exponent | None:

@@ -179,6 +179,24 @@ def test_a_disjoint_start_with_its_depth(table: Path, capsys: pytest.CaptureFixt
     assert values["start"]["active"] == [6, 6]
 
 
+def test_both_layers_are_compared_with_the_least_variation_norm(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = ("--network", "+,-,+,-", "--train-output", "--start", "aligned", "--flow")
+    found = answer(capsys, table, "--target", "y", *both, "--of", "variation", "--output", tmp_path / "out")
+    assert found["reference"]["of"] == "variation"
+    assert found["reference"]["status"] == "optimal"
+    assert found["gap"] is None
+    neurons = found["neurons"]
+    reached = float(np.abs(neurons["output_weight"]) @ np.array(neurons["norm"]))
+    assert reached >= found["reference"]["lower_bound"]
+    assert any("% above the least one of networks of any number of neurons" in text for text in found["verdict"])
+    assert "variation norm" in (tmp_path / "out" / "report.txt").read_text("utf-8")
+    assert answer(capsys, table, "--target", "y", *both)["reference"]["of"] == "variation"
+    err = refusal(capsys, "analyze", table, "--target", "y", "--network", "pair", "--of", "variation")
+    assert "train_output=True" in err
+
+
 def test_labels_of_their_own_file_are_passed_on_only_where_there_are_any(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -406,6 +424,29 @@ relubias.cli.progress.QUIET = 1e3
 ProgressLine.__call__ = lambda self, progress: os.kill(os.getpid(), signal.SIGINT)
 sys.exit(main(sys.argv[1:]))
 """
+
+
+def test_the_global_reference_of_many_neurons_is_there_for_the_asking(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = (table, "--network", "+,+,-", "--start", "disjoint")
+    least, given = answer(capsys, *words, "--of", "global"), answer(capsys, *words)
+    assert (least["reference"]["of"], least["reference"]["status"]) == ("global", "optimal")
+    assert least["reference"]["relative_interval"] <= 1e-8
+    assert given["reference"]["of"] == "partition"
+    assert least["reference"]["norm"] < given["reference"]["norm"]
+
+
+def test_ctrl_c_during_the_search_keeps_its_interval(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def impatient(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("relubias.references.pair.PairTree.norm", impatient)
+    values = answer(capsys, table, "--network", "pair", code=130)
+    assert (values["reference"]["status"], values["interrupted"]) == ("interrupted", True)
+    assert values["reference"]["lower_bound"] > 0
 
 
 def test_ctrl_c_while_reading_is_one_sentence(

@@ -116,6 +116,27 @@ def test_weights_must_be_given(table: Path, capsys: pytest.CaptureFixture[str]) 
     assert "--weights" in capsys.readouterr().err
 
 
+def test_weights_of_many_neurons_are_judged_too(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = relubias.Network.of_signs([1, 1, -1])
+    star = relubias.minimum_norm(relubias.read(table, target="y"), network)
+    path = tmp_path / "three.npy"
+    np.save(path, star.weights()[[1, 0, 2]])
+    words = ["certify", str(table), "--weights", str(path), "--target", "y", "--network", "+,+,-", "--json"]
+    assert main(words) == 0
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (values["optimal"], values["interrupted"]) == (True, False)
+
+    def impatient(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("relubias.references.many.ManyTree.norm", impatient)
+    assert main(words) == 130
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (values["optimal"], values["interrupted"]) == (False, True)
+
+
 def test_weights_of_a_pair_are_judged_by_the_interval_of_branch_and_bound(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

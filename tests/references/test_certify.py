@@ -149,12 +149,12 @@ def test_nothing_is_optimal_where_nothing_is_feasible() -> None:
     assert np.isfinite(proof.lower_bound)
 
 
-def test_one_neuron_and_a_state_of_its_own_are_needed() -> None:
+def test_a_state_of_its_own_and_fixed_signs_are_needed() -> None:
     problem, other = mixed_problem(6, 10), mixed_problem(6, 10, seed=1)
     state = State.from_dual(problem, SINGLE, np.ones(6))
-    twins = Network.of_signs([1, 1])
-    with pytest.raises(ArgumentError, match="built for one neuron"):
-        certify(problem, twins, State.from_dual(problem, twins, np.ones((2, 6))))
+    trained = Network.of_signs([1, 1], train_output=True)
+    with pytest.raises(ArgumentError, match="trained too"):
+        certify(problem, trained, State.from_dual(problem, trained, np.ones((2, 6))))
     with pytest.raises(ArgumentError, match="another problem or network"):
         certify(other, SINGLE, state)
     with pytest.raises(ArgumentError, match="another problem or network"):

@@ -60,6 +60,22 @@ def test_agrees_with_brute_force_over_all_pieces(seed: int) -> None:
         np.testing.assert_allclose(star.state.primal, star.weights() @ features.T, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        ([[0, 2], [-2, 0], [-2, -1]], [0, 2, 1]),
+        ([[-1, 2], [2, 0], [2, 2]], [0, 0, -1]),
+        ([[1, -1, 0], [1, -1, -2], [-2, -1, 0], [2, 0, 0]], [2, -2, 0, 0]),
+    ],
+)
+def test_pieces_that_contradict_each_other_are_closed(features: list[list[int]], labels: list[int]) -> None:
+    """Dependent rows, some of whose pieces cannot be met together."""
+    rows, wanted = np.array(features, dtype=float), np.array(labels, dtype=float)
+    star = minimum_norm(Problem.from_features(rows, wanted), PAIR)
+    assert star.status is Optimality.OPTIMAL
+    assert star.norm == pytest.approx(brute_force(rows, wanted), rel=1e-9)
+
+
 def solved(n: int, d: int, seed: int) -> tuple[int, float, float]:
     """Nodes, relative interval and seconds of an optimal solution."""
     problem = random_problem(n, d, seed)

@@ -389,10 +389,8 @@ def test_a_condition_number_of_4e8_keeps_nine_digits() -> None:
     assert 0 <= star.interval <= 1e-6 * star.norm
 
 
-def test_the_global_reference_is_for_one_relu_neuron() -> None:
+def test_the_global_reference_is_for_the_relu() -> None:
     problem = mixed_problem(4, 8)
-    with pytest.raises(ArgumentError, match="for one neuron and for two of opposite sign, and this network has 2"):
-        minimum_norm(problem, Network.of_signs([1, 1]))
     absolute = Network.single(activation="absolute")
     with pytest.raises(ArgumentError, match="built for the ReLU, not for 'absolute'"):
         minimum_norm(problem, absolute)
@@ -400,7 +398,7 @@ def test_the_global_reference_is_for_one_relu_neuron() -> None:
 
 def test_an_unknown_kind_lists_those_there_are() -> None:
     with pytest.raises(
-        ArgumentError, match=r"of='best' is not known; choose one of: global, pattern, partition, linear\."
+        ArgumentError, match=r"of='best' is not known; choose one of: global, pattern, partition, linear, variation\."
     ):
         minimum_norm(mixed_problem(4, 8), SINGLE, of="best")
 

@@ -9,12 +9,12 @@ from relubias import Analysis, Descent, Flow, Network, analyze, sampling, starts
 FOUR = Network.of_signs([1, 1, -1, -1])
 
 
-def analysed(network: Network, c: float = 0.5, **options: object) -> Analysis:
+def analysed(network: Network, c: float = 0.5, of: str | None = None, **options: object) -> Analysis:
     problem = sampling.gaussian(n_samples=60, n_features=10**5, rng=1)
     start = starts.disjoint(problem, network) if network.n_neurons > 2 else None
     dynamics = options.get("dynamics") or Descent(step_size=step_sizes.relative(problem, c))
     assert isinstance(dynamics, Descent | Flow)
-    return analyze(problem, network, start, dynamics=dynamics)
+    return analyze(problem, network, start, dynamics=dynamics, of=of)
 
 
 def sentence(analysis: Analysis) -> str:
@@ -46,3 +46,11 @@ def test_a_flow_and_another_activation_have_no_law() -> None:
     assert other.law is None
     assert sentence(other) == ""
     assert other.as_dict()["law"] is None
+
+
+def test_a_partition_is_not_held_against_the_global_minimum() -> None:
+    """There equal neurons share every load, which is no matter of the step."""
+    analysis = analysed(FOUR, of="global")
+    assert analysis.reference is not None
+    assert analysis.reference.status == "optimal"
+    assert analysis.law is None

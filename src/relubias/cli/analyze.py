@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from relubias.network import Network
     from relubias.problem import Problem
 
-INTERRUPTED = 130
-
 #: Up to so many samples --output records steps unasked: beyond, the eigenvectors that this takes begin to cost.
 RECORDED = 1000
 
@@ -103,8 +101,8 @@ def analyze_command(
         str | None,
         typer.Option(
             "--of",
-            help="Which solutions the reference is the shortest of: global, pattern, partition or linear; by default "
-            "the one that fits the network.",
+            help="Which solutions the reference is the shortest of: global, pattern, partition, linear or variation "
+            "(with --train-output); by default the one that fits the network.",
         ),
     ] = None,
     json: options.Json = False,
@@ -179,7 +177,7 @@ def analyze_command(
             write_folder(output, analysis)
     _print(analysis, json)
     if analysis.interrupted:
-        return INTERRUPTED
+        return options.INTERRUPTED
     if require_limit:
         analysis.run.require_limit()
     return 0

@@ -58,20 +58,20 @@ def certify_command(
         proof = certify(problem, signs, state)
     if json:
         typer.echo(json_text(_as_dict(proof)), nl=False)
-        return 0
+        return options.INTERRUPTED if proof.interrupted else 0
     typer.echo(f"{proof.message}\n")
     alone = signs.n_neurons == 1
     typer.echo(f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}")
     if not alone:
         typer.echo(f"shortest known    {proof.shortest:.12g}")
     typer.echo(f"outside the span  {state.orthogonal_norm:.3g} of the norm")
-    fitted = "the label has the sign of the neuron" if alone else "the label is not 0"
-    rest = "it has not" if alone else "it is 0"
+    fitted = "the label has the sign of the neuron" if alone else "a neuron has the sign of the label"
+    rest = "it has not" if alone else "none has"
     typer.echo(f"largest misfit    {proof.misfit:.3g} where {fitted}")
     typer.echo(f"largest excess    {proof.excess:.3g} where {rest}; worst at {problem.sample(proof.worst_sample)}")
     residuals = ", ".join(f"{name} {value:.1e}" for name, value in proof.kkt.as_dict().items())
     typer.echo(f"conditions        {residuals} (relative, recomputed from K)")
-    return 0
+    return options.INTERRUPTED if proof.interrupted else 0
 
 
 def _as_dict(proof: Certificate) -> dict[str, Any]:
@@ -87,6 +87,7 @@ def _as_dict(proof: Certificate) -> dict[str, Any]:
         "excess": proof.excess,
         "worst_sample": proof.problem.sample(proof.worst_sample),
         "kkt": proof.kkt.as_dict(),
+        "interrupted": proof.interrupted,
     }
 
 

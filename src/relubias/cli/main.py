@@ -15,8 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from relubias import __version__
-from relubias.cli.analyze import INTERRUPTED, analyze_command
+from relubias.cli.analyze import analyze_command
 from relubias.cli.certify import certify_command
+from relubias.cli.options import INTERRUPTED
 from relubias.cli.sample import sample_command
 from relubias.cli.study import study_app
 from relubias.errors import NotAtLimit, RelubiasError

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from relubias.sampling import Sampler
     from relubias.state import State
 
+#: Exit code of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
 File = Annotated[
     Path | None,
     typer.Argument(

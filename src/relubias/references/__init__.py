@@ -11,21 +11,23 @@ from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.references.certify import Certificate, certify
+from relubias.references.equal_neurons import orthogonal_minimum
 from relubias.references.linear import linear_interpolator
-from relubias.references.pair import BUDGET, pair_minimum, require_global
 from relubias.references.pattern import partition_of, pattern_minimum
 from relubias.references.record import KKT, MinimumNorm
+from relubias.references.searched import is_pair, searched_minimum
 from relubias.references.single import require_fixed_relu, single_neuron
+from relubias.references.variation import minimum_variation, require_both_layers
 from relubias.state import State
 
-__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm", "suitable"]
+__all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm", "require_possible", "suitable"]
 
 #: What a reference can be the shortest of.
-CHOICES = ("global", "pattern", "partition", "linear")
+CHOICES = ("global", "pattern", "partition", "linear", "variation")
 
 
 def minimum_norm(
-    problem: Problem, network: Network, *, of: str = "global", state: State | None = None, budget: int = BUDGET
+    problem: Problem, network: Network, *, of: str = "global", state: State | None = None, budget: int | None = None
 ) -> MinimumNorm:
     """Find the solution of minimum ℓ₂ norm, with the residuals and the lower bound that prove it.
 
@@ -33,41 +35,47 @@ def minimum_norm(
     ----------
     problem : Problem
     network : Network
-    of : {"global", "pattern", "partition", "linear"}
+    of : {"global", "pattern", "partition", "linear", "variation"}
         ``"global"``: among the global minimisers of the loss. For one neuron of sign s: min ‖w‖ s.t. x_iᵀw = s y_i
-        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For two neurons of opposite sign: min ‖W‖ s.t. f = y, by branch
-        and bound. ``"pattern"``: any network, among the weights with the pattern of `state` that fit what this
-        pattern can fit. ``"partition"``: the same for a state in which each sample is active in one neuron at
-        most, of the sign of its label, such as a disjoint start. ``"linear"``: among the linear interpolators,
-        s X w = y.
+        where s y_i > 0 and x_iᵀw ≤ 0 elsewhere. For several neurons: min ‖W‖ s.t. f = y, and f = 0 where no
+        neuron has the sign of the label, by branch and bound. ``"pattern"``: any network, among the weights with
+        the pattern of `state` that fit what this pattern can fit. ``"partition"``: the same for a state in which
+        each sample is active in one neuron at most, of the sign of its label, such as a disjoint start.
+        ``"linear"``: among the linear interpolators, s X w = y. ``"variation"``, of a network whose output weights are
+        trained: min Σ_k |a_k|‖w_k‖ among the networks of any number of neurons with f = y; this is then the norm of
+        the record.
     state : State, optional
         Whose pattern is given, for ``"pattern"`` and ``"partition"``. For ``"global"`` a warm start of the branch and
         bound, such as the state of a run.
-    budget : int
-        Convex programs that the branch and bound may solve.
+    budget : int, optional
+        Convex programs that the branch and bound may solve; by default 10 000 for a pair, and for other networks
+        fewer if they are large: 1.2e7/(n m)², but 10 at least and 10 000 at most.
 
     Returns
     -------
     MinimumNorm
         Its status is ``optimal`` only where the residuals of the optimality conditions, recomputed from K, are at
         most 1e-9 relative, or at the rounding level of K; and after branch and bound, where the interval that
-        holds the least norm is at most 1e-8 relative, or at that level.
+        holds the least norm is at most 1e-8 relative, or at that level. Where the budget ends first, or Ctrl-C does,
+        the status says so, and the interval [lower_bound, norm] and the best solution so far are there.
 
     Raises
     ------
     ArgumentError
-        If `of` is not one of the choices, ``"global"`` is asked of a network other than these, a state is missing
-        or belongs to another problem or network, or the activation is not the ReLU.
+        If `of` is not one of the choices, a state is missing or belongs to another problem or network, the activation
+        is not the ReLU, or the output weights are trained.
     """
     require_nouns(problem, network)
-    if not is_whole(budget) or budget < 1:
+    if budget is not None and (not is_whole(budget) or budget < 1):
         raise ArgumentError(f"budget={budget!r} is not a positive whole number of convex programs.")
     if state is not None:
         require_state(problem, network, state, name="state")
     if checked_of(of) == "linear":
         return linear_interpolator(problem, network)
+    if of == "variation":
+        return minimum_variation(problem, network)
     if of == "global":
-        return _global(problem, network, state, int(budget))
+        return _global(problem, network, state, None if budget is None else int(budget))
     require_fixed_relu(network)
     if state is None:
         raise ArgumentError(f"of={of!r} needs a state whose pattern is given: minimum_norm(..., state=run.state).")
@@ -75,20 +83,40 @@ def minimum_norm(
     return pattern_minimum(problem, network, pattern, of=of)
 
 
-def _global(problem: Problem, network: Network, state: State | None, budget: int) -> MinimumNorm:
+def _global(problem: Problem, network: Network, state: State | None, budget: int | None) -> MinimumNorm:
     if network.n_neurons == 1:
         return single_neuron(problem, network)
-    require_global(network)
-    return pair_minimum(problem, network, state=state, budget=budget)
+    if not is_pair(network) and not network.train_output:
+        closed = orthogonal_minimum(problem, network)
+        if closed is not None:
+            return closed
+    return searched_minimum(problem, network, state=state, budget=budget)
+
+
+def require_possible(network: Network, start: State, of: str) -> None:
+    """Refuse a reference that this network or start cannot have, before a long training.
+
+    Raises
+    ------
+    ArgumentError
+        As :func:`minimum_norm` would.
+    """
+    if of == "variation":
+        require_both_layers(network)
+    elif of == "partition" and not network.train_output and network.activation.name == "relu":
+        partition_of(start)  # that others have none is noted later
 
 
 def suitable(network: Network, start: State) -> str:
     """Which reference fits a network that is trained from this start, where none is asked for.
 
-    The global one for one neuron and for two of opposite sign; else the one given the partition, where the start has
-    one, or given the pattern in which training ends.
+    The one of least variation norm where the output weights are trained. Else the global one for one neuron and for
+    two of opposite sign, and for others the one given the partition, where the start has one, or given the pattern in
+    which training ends.
     """
-    if network.n_neurons == 1 or (network.n_neurons == 2 and sum(network.signs) == 0):
+    if network.train_output and network.activation.name == "relu":
+        return "variation"
+    if network.n_neurons == 1 or is_pair(network):
         return "global"
     try:
         partition_of(start)

@@ -6,9 +6,11 @@ and a node is closed where its bound reaches the best solution found, or where n
 
     least norm ∈ [min over all closed and open nodes of their bounds, best solution],
 
-whenever the search stops. Bounds are those of :mod:`relubias.references.conditions`: they hold for any multipliers and
-with the rounding of K against them. For the decision to close, this margin of rounding is forgiven, since no
-amount of splitting makes up for it; it stays in the interval.
+whenever the search stops: a node leaves the queue only when its children are in it, so that this holds at an
+interrupt too, which ends the search as a spent budget does. Bounds are those of
+:mod:`relubias.references.conditions`: they hold for any multipliers and with the rounding of K against them. For the
+decision to close, this margin of rounding is forgiven, since no amount of splitting makes up for it; it stays in the
+interval.
 """
 
 from __future__ import annotations
@@ -17,21 +19,26 @@ import heapq
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import count
-from typing import Protocol
+from itertools import count, islice
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from relubias.linalg.gram import Array
 
 #: A node is closed where its bound is below the best norm by at most this fraction.
 CLOSED = 1e-11
 #: Rounding that is forgiven in that decision, at most, as a fraction.
 LARGEST_ROUNDING = 1e-6
 
+#: Relaxations solved at most, where nothing else is asked for.
+BUDGET = 10_000
+
 #: Where no solution is known, bounds this many times that of the root say that there is none.
 HOPELESS = 1e5
 
-#: The piece of each sample, shape (n,); 0 where it is undecided.
+#: The piece of each sample, one entry or row a sample in the code of the tree; 0 where it is undecided.
 Choice = NDArray[np.int8]
 
 
@@ -41,13 +48,13 @@ class Relaxed:
 
     Attributes
     ----------
-    choice : ndarray, shape (n,)
+    choice : ndarray, shape (n, …)
         What the node decides.
     bound : float
         No solution below the node has a smaller norm; infinite where there is none.
     rounding : float
         How much of the bound its margin for rounding may have taken, as a fraction.
-    nearest : ndarray, shape (n,)
+    nearest : ndarray, shape (n, …)
         The decided pieces, and the nearest ones to the relaxation for the other samples.
     split : int or None
         The sample to be decided next; None where the relaxation violates nothing beyond rounding.
@@ -72,8 +79,11 @@ class Tree(Protocol):
     def norm(self, choice: Choice, near: Relaxed | None) -> float:
         """The least norm with all pieces decided; infinite where they cannot be met."""
 
-    def pieces(self, sample: int) -> Iterable[int]:
-        """The pieces of a sample."""
+    def pieces(self, node: Relaxed) -> Iterable[Any]:
+        """The pieces of the sample that a node splits, each an entry or row of a choice.
+
+        Every solution below the node is in one of them, or has a solution of the same norm that is.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +92,7 @@ class Found:
 
     Attributes
     ----------
-    choice : ndarray, shape (n,), or None
+    choice : ndarray, shape (n, …), or None
         The pieces of the best solution; None where no solution was found.
     norm : float
         Its norm; infinite where there is none.
@@ -91,7 +101,9 @@ class Found:
     nodes : int
         Relaxations solved; 1 where nothing was split.
     closed : bool
-        Whether all nodes are closed; else the budget is spent.
+        Whether all nodes are closed; else the budget is spent, or the search was interrupted.
+    interrupted : bool
+        Whether the user stopped it.
     root : Relaxed
         The relaxation with nothing decided.
     """
@@ -101,11 +113,12 @@ class Found:
     lower_bound: float
     nodes: int
     closed: bool
+    interrupted: bool
     root: Relaxed
 
 
 def search(tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choice] = ()) -> Found:
-    """Search a tree until every node is closed, or `budget` relaxations have been solved.
+    """Search a tree until every node is closed, or `budget` relaxations have been solved, or the user interrupts.
 
     Parameters
     ----------
@@ -113,59 +126,96 @@ def search(tree: Tree, root: Relaxed, *, budget: int, candidates: Iterable[Choic
     root : Relaxed
         The relaxation with nothing decided.
     budget : int
-    candidates : iterable of ndarray, shape (n,)
+    candidates : iterable of ndarray, shape (n, …)
         Choices that may be good, such as that of a trained network.
     """
-    order = count()
-    best = _Best(tree, HOPELESS * root.bound)
-    nodes, floor = 1, math.inf
-    for candidate in (root.nearest, *candidates):
-        best.offer(candidate, root)
-    queue = [(root.bound, next(order), root)]
-    while queue:
-        node = queue[0][2]
-        if best.closes(node) or node.split is None:
-            floor = min(floor, node.bound)
-            heapq.heappop(queue)
-            continue
-        pieces = list(tree.pieces(node.split))
-        if nodes + len(pieces) > budget:
-            break
-        heapq.heappop(queue)
+    hunt = _Hunt(tree, root)
+    interrupted = False
+    try:
+        for candidate in (root.nearest, *candidates):
+            hunt.offer(candidate, root)
+        while hunt.queue and hunt.advance(budget):
+            pass
+    except KeyboardInterrupt:
+        interrupted = True
+    return Found(
+        choice=hunt.best[1],
+        norm=hunt.best[0],
+        lower_bound=min([hunt.floor, hunt.best[0], *(entry[0] for entry in hunt.queue)]),
+        nodes=hunt.nodes,
+        closed=not hunt.queue,
+        interrupted=interrupted,
+        root=root,
+    )
+
+
+class _Hunt:
+    """A search under way: open nodes, the least bound of the closed ones, and the best solution so far.
+
+    An interrupt may come between any two statements; whatever is open or closed is in `queue` or `floor` at any time.
+    """
+
+    def __init__(self, tree: Tree, root: Relaxed) -> None:
+        self._tree, self._hopeless = tree, HOPELESS * root.bound
+        self._order = count()
+        self._seen: set[bytes] = set()
+        self.best: tuple[float, Choice | None] = (math.inf, None)
+        self.nodes, self.floor = 1, math.inf
+        self.queue = [(root.bound, next(self._order), root)]
+
+    def advance(self, budget: int) -> bool:
+        """Close or split the node of least bound; False where the budget does not reach for it."""
+        node = self.queue[0][2]
+        if self._closes(node) or node.split is None:
+            self.floor = min(self.floor, node.bound)
+            heapq.heappop(self.queue)
+            return True
+        pieces = list(islice(self._tree.pieces(node), budget))
+        if self.nodes + len(pieces) > budget:
+            return False
         for piece in pieces:
             choice = node.choice.copy()
             choice[node.split] = piece
-            child = tree.relax(choice, node)
-            nodes += 1
+            child = self._tree.relax(choice, node)
+            self.nodes += 1
             bound = max(child.bound, node.bound)
             if math.isfinite(child.bound):
-                best.offer(child.nearest, child)
-            heapq.heappush(queue, (bound, next(order), replace(child, bound=bound)))
-    lower = min([floor, best.norm, *(entry[0] for entry in queue)])
-    return Found(best.choice, best.norm, lower, nodes, not queue, root)
-
-
-class _Best:
-    """The best solution so far; the same choice is never solved twice."""
-
-    def __init__(self, tree: Tree, hopeless: float) -> None:
-        self._tree, self._hopeless = tree, hopeless
-        self._seen: set[bytes] = set()
-        self.norm = math.inf
-        self.choice: Choice | None = None
+                self.offer(child.nearest, child)
+            heapq.heappush(self.queue, (bound, next(self._order), replace(child, bound=bound)))
+        heapq.heappop(self.queue)  # the node itself: no child has a smaller bound, nor came before it
+        return True
 
     def offer(self, choice: Choice, near: Relaxed) -> None:
+        """Solve with all pieces decided, and keep what is better; the same choice is never solved twice."""
         key = choice.tobytes()
         if key in self._seen:
             return
-        self._seen.add(key)
         norm = self._tree.norm(choice, near)
-        if norm < self.norm:
-            self.norm, self.choice = norm, choice
+        self._seen.add(key)
+        if norm < self.best[0]:
+            self.best = norm, choice
 
-    def closes(self, node: Relaxed) -> bool:
+    def _closes(self, node: Relaxed) -> bool:
         """Whether nothing below the node can be better than the best by more than rounding."""
-        if self.choice is None:
+        norm, choice = self.best
+        if choice is None:
             return math.isinf(node.bound) or node.bound > self._hopeless > 0
-        forgiven = CLOSED + min(node.rounding, LARGEST_ROUNDING)
-        return node.bound >= self.norm * (1.0 - forgiven)
+        return node.bound >= norm * (1.0 - CLOSED - min(node.rounding, LARGEST_ROUNDING))
+
+
+class Rises:
+    """By how much the splits of each sample have raised bounds, relative, in either stage."""
+
+    def __init__(self, n_samples: int) -> None:
+        self._sums, self._counts = np.zeros((2, n_samples)), np.zeros((2, n_samples))
+
+    def note(self, stage: int, sample: int, before: float, after: float) -> None:
+        """One child of a split; what doubles the bound, or closes the child, counts as 1."""
+        self._sums[stage, sample] += min(1.0, max(0.0, after / before - 1.0)) if before > 0 else float(after > 0)
+        self._counts[stage, sample] += 1
+
+    def expected(self, stage: NDArray[np.intp]) -> Array:
+        """The mean rise of each sample, shape (n,); as if it had had two children with the mean rise of all."""
+        columns = np.arange(len(stage))
+        overall = (float(self._sums.sum()) + 1e-3) / (float(self._counts.sum()) + 1.0)
+        return (self._sums[stage, columns] + 2.0 * overall) / (self._counts[stage, columns] + 2.0)

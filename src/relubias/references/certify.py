@@ -8,9 +8,12 @@ so w is optimal exactly where multipliers exist that make both terms on the righ
 dual K⁺β is one choice. For singular K others describe the same weights, and those of our own solution are the second;
 the better of the two is reported. The lower bound is the better of the two as well.
 
-For two neurons of opposite sign the pieces nearest to the candidate make such a program of it, on lifted samples
-(:mod:`relubias.references.pair`). To be optimal there is necessary; the norm must also reach that of the minimum which
-branch and bound has proven.
+For several neurons the pieces nearest to the candidate make such a program of it, on lifted samples
+(:mod:`relubias.references.lifting`). To be optimal there is necessary; the norm must also reach that of the minimum
+which branch and bound has proven.
+
+A network both of whose layers are trained is judged by its variation norm Σ|a_k|‖w_k‖ and by the lower bound for those
+of all networks that fit the labels (:mod:`relubias.references.variation`).
 """
 
 from __future__ import annotations
@@ -25,11 +28,17 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.nouns import require_nouns
 from relubias.problem import Problem, same_problem
-from relubias.references.conditions import Evidence, evidence
+from relubias.references.any_number import smallest_of_any_number
+from relubias.references.conditions import TOLERANCE, Evidence, evidence
 from relubias.references.constrained import best_multipliers
-from relubias.references.pair import BUDGET, UNDECIDED, WIDTH, pair_minimum, pair_tree, require_global
+from relubias.references.gauge import VARIATION
+from relubias.references.outcome import WIDTH
+from relubias.references.reach import reachable
 from relubias.references.record import KKT
-from relubias.references.single import constraints_of
+from relubias.references.searched import searched_minimum, tree_of
+from relubias.references.single import constraints_of, require_fixed_relu
+from relubias.references.smallest import WIDTH as SMALLEST
+from relubias.references.variation import require_both_layers, variation_norm
 from relubias.state import State
 from relubias.status import Optimality
 
@@ -39,7 +48,10 @@ FEASIBLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What can be said about a candidate for the minimum-norm global minimiser of one neuron, or of a pair.
+    """What can be said about a candidate for the minimum-norm global minimiser.
+
+    Where it is one for the least variation norm, norms are Σ|a_k|‖w_k‖, the multipliers are prices z of the samples
+    with loads M_±(z) ≤ 1, complementarity is the width of the interval relative to the norm, and dual is 0.
 
     Attributes
     ----------
@@ -52,21 +64,24 @@ class Certificate:
     message : str
         One sentence.
     kkt : KKT
-        Relative residuals, with `multipliers`; of a pair, those of the program of its own pieces.
+        Relative residuals, with `multipliers`; of several neurons, those of the program of its own pieces.
     misfit : float
-        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units; of a pair, largest |f − y| where y ≠ 0.
+        Largest |β_i − s y_i| over the samples with s y_i > 0, in label units; of several neurons, largest
+        |f − y| where a neuron has the sign of y.
     excess : float
-        Largest positive β_i over the other samples, in label units; of a pair, largest |f| where y = 0.
+        Largest positive β_i over the other samples, in label units; of several neurons, largest |f| there.
     worst_sample : int
         The sample with the largest violation.
-    multipliers : ndarray, shape (n_samples,), of a pair (2 n_samples,)
-        a; of a pair, two for each sample that counts.
+    multipliers : ndarray, shape (n_samples,), or (p,) of several neurons
+        a; of several neurons, one for each of the p constraints of the candidate's pieces.
     norm : float
         ‖w‖, the part outside the span of the samples included.
     lower_bound : float
         No global minimiser has a smaller norm.
     shortest : float
         Norm of the shortest global minimiser that we know; `lower_bound` of one neuron.
+    interrupted : bool
+        Whether the user stopped the search for the lower bound.
     """
 
     problem: Problem
@@ -83,6 +98,7 @@ class Certificate:
     norm: float
     lower_bound: float
     shortest: float
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         return f"<Certificate: {self.message}>"
@@ -93,18 +109,22 @@ class Certificate:
         return self.norm - self.lower_bound
 
 
-def certify(problem: Problem, network: Network, state: State, *, budget: int = BUDGET) -> Certificate:
-    """Check whether a candidate is the minimum-norm global minimiser, of one neuron or of a pair.
+def certify(
+    problem: Problem, network: Network, state: State, *, of: str = "global", budget: int | None = None
+) -> Certificate:
+    """Check whether a candidate is the minimum-norm global minimiser, or a network of least variation norm.
 
     Parameters
     ----------
     problem : Problem
     network : Network
-        One neuron, or two of opposite sign.
+        Neurons with the ReLU and fixed signs; for ``of="variation"`` with output weights that are trained.
     state : State
         From any source: :meth:`State.from_weights`, :meth:`State.from_dual`, or the state of a run.
-    budget : int
-        Convex programs that the branch and bound of a pair may solve.
+    of : {"global", "variation"}
+        What it may be the shortest of; see :func:`relubias.minimum_norm`.
+    budget : int, optional
+        Convex programs that the branch and bound of several neurons may solve; see :func:`relubias.minimum_norm`.
 
     Returns
     -------
@@ -113,7 +133,7 @@ def certify(problem: Problem, network: Network, state: State, *, budget: int = B
     Raises
     ------
     ArgumentError
-        If the network has neither one neuron nor two of opposite sign, or the state belongs to another problem or
+        If `of` is neither of the two or does not fit the network, or the state belongs to another problem or
         network.
     """
     require_nouns(problem, network)
@@ -122,10 +142,14 @@ def certify(problem: Problem, network: Network, state: State, *, budget: int = B
             f"state is a {type(state).__name__}, not a relubias.State; make one of weights with "
             "relubias.State.from_weights(problem, network, weights)."
         )
-    require_global(network)
+    if of not in ("global", "variation"):
+        raise ArgumentError(f"of={of!r} is nothing to be certified; choose one of: global, variation.")
+    (require_both_layers if of == "variation" else require_fixed_relu)(network)
     if state.network.signs != network.signs or not same_problem(state.problem, problem):
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
-    return _certify_pair(problem, network, state, budget) if network.n_neurons == 2 else _certify_one(problem, state)
+    if of == "variation":
+        return _certify_variation(problem, state)
+    return _certify_one(problem, state) if network.n_neurons == 1 else _certify_several(problem, state, budget)
 
 
 def _certify_one(problem: Problem, state: State) -> Certificate:
@@ -168,11 +192,11 @@ def _certify_one(problem: Problem, state: State) -> Certificate:
     )
 
 
-def _certify_pair(problem: Problem, network: Network, state: State, budget: int) -> Certificate:
-    star = pair_minimum(problem, network, state=state, budget=budget)
-    tree = pair_tree(problem, network)
-    choice = np.where(tree.kept, tree.nearest(state.primal), UNDECIDED).astype(np.int8)
-    program, multipliers, _ = tree.decided(choice)
+def _certify_several(problem: Problem, state: State, budget: int | None) -> Certificate:
+    network = state.network
+    star = searched_minimum(problem, network, state=state, budget=budget)
+    tree = tree_of(problem, network)
+    program, multipliers, _ = tree.decided(tree.choice_near(state.primal))
     operator = problem.operator
     mismatch = max(float(np.max(np.abs(operator.defect(*own)))) for own in zip(state.dual, state.primal, strict=True))
     difference = state.dual - operator.project(program.dual(multipliers, problem.n_samples))
@@ -207,6 +231,48 @@ def _certify_pair(problem: Problem, network: Network, state: State, budget: int)
         norm=state.norm,
         lower_bound=star.lower_bound,
         shortest=star.norm,
+        interrupted=star.status is Optimality.INTERRUPTED,
+    )
+
+
+def _certify_variation(problem: Problem, state: State) -> Certificate:
+    """The candidate's own variation norm against the bound of the prices, the multipliers of this program."""
+    labels, kept = reachable(problem)
+    found = smallest_of_any_number(problem, labels, kept, VARIATION)
+    scale = float(np.max(np.abs(labels), initial=0.0)) or 1.0
+    violations, norm = np.abs(state.predictions - labels), variation_norm(state)
+    worst, zero = int(np.argmax(violations)), labels == 0
+    missed = float(violations[worst]) / scale
+    width = max(0.0, 1.0 - found.lower_bound / norm) if norm > 0 else 0.0
+    reached = missed <= TOLERANCE and width <= SMALLEST and norm >= (1 - FEASIBLE) * found.lower_bound
+    size = f"its variation norm Σ|a_k|‖w_k‖ = {norm:.6g}"
+    if reached:
+        message = f"no network that fits the labels has a smaller variation norm: {size} is the least to {width:.1e}."
+    elif missed > FEASIBLE:
+        message = (
+            f"this network does not fit the labels: {problem.sample(worst)} is off by {violations[worst]:.3g} in label "
+            f"units; those that fit have variation norm at least {found.lower_bound:.6g}."
+        )
+    else:
+        message = (
+            f"this network fits the labels, but is not shown to have the least variation norm: {size} is "
+            f"{100 * width / max(1 - width, FEASIBLE):.2g} % above the lower bound {found.lower_bound:.6g}."
+        )
+    return Certificate(
+        problem=problem,
+        network=state.network,
+        state=state,
+        optimal=reached,
+        feasible=missed <= FEASIBLE,
+        message=message,
+        kkt=KKT(primal=missed, dual=0.0, complementarity=width),
+        misfit=float(np.max(violations, where=~zero, initial=0.0)),
+        excess=float(np.max(violations, where=zero, initial=0.0)),
+        worst_sample=worst,
+        multipliers=found.prices,
+        norm=norm,
+        lower_bound=found.lower_bound,
+        shortest=found.size,
     )
 
 

@@ -21,39 +21,24 @@ violates nothing, and there is nothing to split.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
-from relubias.references.branching import Choice, Found, Relaxed, search
-from relubias.references.conditions import (
-    LARGEST_FLOOR,
-    ROUNDING,
-    TOLERANCE,
-    Constraints,
-    Evidence,
-    norm_demanded,
-)
-from relubias.references.constrained import best_multipliers, listed_samples
-from relubias.references.lifting import Lifted, pre_activations, state_of
-from relubias.references.pattern import pattern_minimum
+from relubias.references.branching import BUDGET, Choice, Relaxed, search
+from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
+from relubias.references.constrained import best_multipliers
+from relubias.references.lifting import Lifted, pre_activations
+from relubias.references.outcome import reachable_labels, record_of
 from relubias.references.record import MinimumNorm
-from relubias.references.single import require_fixed_relu
 from relubias.references.violation import least_violation
 from relubias.state import State
-from relubias.status import Optimality
 
 #: The pieces of a sample: the neuron of the sign of its label alone (for y = 0: none), or both.
 UNDECIDED, ALONE, BOTH = 0, 1, 2
-#: Relaxations solved at most, where nothing else is asked for.
-BUDGET = 10_000
-#: Widths of the interval up to this size, relative to the norm, make a solution optimal.
-WIDTH = 1e-8
 #: Labels missed by less than this fraction of the largest one are not missed.
 MISSED = 1e-13
 
@@ -74,7 +59,7 @@ class PairTree:
 
     def __init__(self, problem: Problem, network: Network, labels: Array, kept: NDArray[np.bool_]) -> None:
         self.problem, self.network = problem, network
-        self.labels, self.kept = labels, kept
+        self.labels, self.kept, self.wanted = labels, kept, problem.labels
         #: The neuron that alone can fit the label, and the other one.
         self.own = np.where(labels * network.signs[0] >= 0, 0, 1)
         self.scale = float(np.max(np.abs(labels), initial=0.0)) or 1.0
@@ -95,7 +80,7 @@ class PairTree:
         self.present = np.repeat(self.kept[None, :], 3, axis=0)
         self.present[UNDECIDED] &= self.labels != 0
 
-    def pieces(self, sample: int) -> tuple[int, int]:
+    def pieces(self, node: Relaxed) -> tuple[int, int]:
         """The pieces of a sample."""
         return ALONE, BOTH
 
@@ -124,6 +109,10 @@ class PairTree:
         program, multipliers, proof, _ = self._solve(choice, np.flatnonzero(self.kept), near)
         return program, multipliers, proof
 
+    def choice_near(self, primal: Array) -> Choice:
+        """The pieces nearest to pre-activations of shape (2, n)."""
+        return np.where(self.kept, self.nearest(primal), UNDECIDED).astype(np.int8)
+
     def choice_of(self, pattern: NDArray[np.bool_], nearest: Choice) -> Choice:
         """The pieces in which the pattern, shape (2, n), fits labels; `nearest` where it fits none."""
         columns = np.arange(len(self.labels))
@@ -151,7 +140,7 @@ class PairTree:
         operator = program.operator(self.problem.operator)
         multipliers, proof = best_multipliers(operator, constraints, binding=self._guess(choice, rows, near))
         bound = proof.lower_bound
-        if constraints.scale > 0 and not np.any(multipliers):
+        if proof.kkt.primal > LARGEST_FLOOR:
             error = least_violation(operator, constraints)
             if error is not None:
                 bound = max(bound, norm_demanded(operator, constraints, error))
@@ -202,135 +191,14 @@ def pair_minimum(
     Returns
     -------
     MinimumNorm
-        ``optimal``: every node is closed, and the interval is at most 1e-8 relative, or at the rounding level of
-        K. ``budget``: the least norm is in [lower_bound, norm]; the norm is infinite where no solution was found.
-        ``infeasible``: no weights fit all labels. Where that is due to samples that coincide or are zero, the state
-        has the least norm among the weights of least loss; else it is a compromise within the pieces nearest to the
-        relaxation.
+        See :func:`relubias.references.outcome.record_of`.
     """
     tree = pair_tree(problem, network)
-    labels = tree.labels
     top = tree.relax(np.zeros(problem.n_samples, dtype=np.int8), None)
     candidates = [] if state is None else [tree.choice_of(state.pattern, top.nearest)]
-    outcome = search(tree, top, budget=budget, candidates=candidates)
-    if outcome.choice is None:
-        return _unsolved(tree, outcome)
-    program, multipliers, proof = tree.decided(outcome.choice)
-    dual = program.dual(multipliers, problem.n_samples)
-    primal, pattern = pre_activations(problem, dual), tree.pattern(_with_copies(problem, outcome.choice))
-    solution = state_of(problem, network, dual, primal, pattern, labels)
-    missed = np.abs(solution.predictions - problem.labels)
-    rows = tuple(int(i) for i in np.flatnonzero(labels != problem.labels))
-    kkt = replace(proof.kkt, primal=max(proof.kkt.primal, float(missed.max()) / tree.scale)) if rows else proof.kkt
-    status, message = _verdict(problem, outcome, proof, rows)
-    return MinimumNorm(
-        problem=problem,
-        network=network,
-        of="global",
-        status=status,
-        message=message,
-        state=solution,
-        norm=proof.norm,
-        lower_bound=min(outcome.lower_bound, proof.norm),
-        kkt=kkt,
-        infeasible_rows=rows,
-        nodes=outcome.nodes,
-    )
-
-
-def require_global(network: Network) -> None:
-    """Refuse networks whose global minimum-norm solution is not computed here.
-
-    Raises
-    ------
-    ArgumentError
-        Unless it has one neuron or two of opposite sign, with the ReLU and fixed output weights.
-    """
-    if network.n_neurons > 2 or (network.n_neurons == 2 and sum(network.signs) != 0):
-        raise ArgumentError(
-            "the global minimum-norm reference is built for one neuron and for two of opposite sign, and this network "
-            f"has {network}; ask for the shortest weights given a pattern or a partition (of='pattern' or 'partition')."
-        )
-    require_fixed_relu(network)
+    return record_of(tree, search(tree, top, budget=budget, candidates=candidates))
 
 
 def pair_tree(problem: Problem, network: Network) -> PairTree:
     """The pieces of a pair for the labels that least squares asks for."""
-    return PairTree(problem, network, *_reachable(problem))
-
-
-def _reachable(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
-    """The labels that least squares asks for, and the samples that are needed to say so, as a mask.
-
-    Samples that coincide have the same prediction, for which Σ (f − y_i)² asks to be their mean; a zero sample is
-    predicted 0.
-    """
-    labels, kept = problem.labels.copy(), problem.operator.diagonal > 0
-    labels[~kept] = 0.0
-    for group in problem.facts.duplicates:
-        members = list(group)
-        if np.ptp(labels[members]) > 0:
-            labels[members] = labels[members].mean()
-        kept[members[1:]] = False
-    return labels, kept
-
-
-def _with_copies(problem: Problem, choice: Choice) -> Choice:
-    """The pieces of all samples: those of copies are those of the sample they coincide with."""
-    full = choice.copy()
-    for group in problem.facts.duplicates:
-        full[list(group)] = choice[group[0]]
-    return full
-
-
-def _verdict(problem: Problem, found: Found, proof: Evidence, rows: tuple[int, ...]) -> tuple[Optimality, str]:
-    width = (found.norm - found.lower_bound) / found.norm if found.norm > 0 else 0.0
-    searched = "without any branching" if found.nodes == 1 else f"after {found.nodes:,} nodes"
-    between = f"is between {found.lower_bound:.10g} and {found.norm:.10g} (relative width {width:.1e})"
-    if rows:
-        return Optimality.INFEASIBLE, (
-            f"no weights fit all labels: {listed_samples(problem, rows)} coincide with samples of other labels or are "
-            f"zero; the least norm of the least-squares compromises {between}, {searched}."
-        )
-    if found.norm == 0.0:
-        return Optimality.OPTIMAL, "the minimum-norm global minimiser is w = 0, exactly."
-    if found.closed and proof.optimal and width <= max(WIDTH, min(found.root.rounding * ROUNDING, LARGEST_FLOOR)):
-        level = ", the rounding level of this nearly singular Gram matrix" if width > WIDTH else ""
-        return Optimality.OPTIMAL, (
-            f"the minimum-norm global minimiser is proven {searched}: its norm is known to {width:.1e}, "
-            f"relative{level}; the optimality conditions within its pattern hold to {proof.kkt.worst:.1e}."
-        )
-    if found.closed:
-        return Optimality.BUDGET, (
-            f"every case is examined, {searched}, but this nearly singular Gram matrix leaves too few digits for a "
-            f"proof: the least norm {between}."
-        )
-    return Optimality.BUDGET, f"the budget was spent {searched}: the least norm {between}."
-
-
-def _unsolved(tree: PairTree, found: Found) -> MinimumNorm:
-    """The record where no solution was found: the compromise within the pieces nearest to the relaxation."""
-    problem = tree.problem
-    pattern = tree.pattern(_with_copies(problem, found.root.nearest))
-    nearest = pattern_minimum(problem, tree.network, pattern, of="global")
-    rank = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
-    compromise = "what is returned is a compromise within one pattern, not the best of all"
-    if not found.closed:
-        status = Optimality.BUDGET
-        message = f"no weights that fit all labels were found within {found.nodes:,} nodes; {rank}; {compromise}."
-    else:
-        status = Optimality.INFEASIBLE
-        short = f" of norm below {found.lower_bound:.2g}" if math.isfinite(found.lower_bound) else ""
-        message = f"no weights{short} fit all labels at once: {rank}; {compromise}."
-    missed = np.abs(nearest.state.predictions - problem.labels)
-    rows = tuple(int(i) for i in np.flatnonzero(missed > TOLERANCE * tree.scale))
-    return replace(
-        nearest,
-        status=status,
-        message=message,
-        norm=nearest.norm if found.closed else math.inf,
-        lower_bound=min(found.lower_bound, nearest.norm) if found.closed else found.lower_bound,
-        kkt=replace(nearest.kkt, primal=float(missed.max()) / tree.scale),
-        infeasible_rows=rows,
-        nodes=found.nodes,
-    )
+    return PairTree(problem, network, *reachable_labels(problem))

@@ -63,12 +63,15 @@ class MinimumNorm:
     ----------
     problem, network : Problem, Network
     of : str
-        Among which solutions the norm is least: ``"global"``, ``"pattern"``, ``"partition"`` or ``"linear"``.
+        Among which solutions the norm is least: ``"global"``, ``"pattern"``, ``"partition"`` or ``"linear"``; or
+        ``"variation"``, where `norm` is the variation norm Σ_k |a_k|‖w_k‖ of the networks of any number of neurons,
+        and `network` and `state` have the neurons that reach it.
     status : Optimality
         ``optimal``: the residuals in `kkt` are at most 1e-9, or at the rounding level of K, and then `message` says
         so. ``infeasible``: no weights meet the conditions, or K has not the digits to tell: then it is proven that
         such weights are more than ten times as long as the compromise. ``budget``: neither could be proven; after
-        branch and bound the norm is infinite where no solution was found.
+        branch and bound the norm is infinite where no solution was found. ``interrupted``: the same, as the user
+        stopped the search.
     message : str
         One sentence.
     state : State
@@ -76,7 +79,7 @@ class MinimumNorm:
         the least sum of squares. Pre-activations are set to the constraints they meet up to `kkt.primal`, so that
         a sample held at 0 is inactive.
     norm : float
-        ‖w‖.
+        ‖w‖; where `of` is ``"variation"``, Σ_k |a_k|‖w_k‖.
     lower_bound : float
         No solution has a smaller norm than this, rounding of K to ε √(K_ii K_jj) included. Where the status is
         infeasible there is no solution, and the bound is one for the compromises of least violation.
@@ -144,6 +147,7 @@ class MinimumNorm:
         meta = {
             "signs": list(self.network.signs),
             "activation": self.network.activation.name,
+            "train_output": self.network.train_output,
             "of": self.of,
             "status": str(self.status),
             "message": self.message,
@@ -153,14 +157,20 @@ class MinimumNorm:
             "infeasible_rows": list(self.infeasible_rows),
             "nodes": self.nodes,
         }
-        return {"dual": self.state.dual, "primal": self.state.primal}, {"minimum_norm": meta}
+        arrays = {"dual": self.state.dual, "primal": self.state.primal}
+        if self.state.outer is not None:
+            arrays["outer"] = self.state.outer
+        return arrays, {"minimum_norm": meta}
 
     @classmethod
     def from_parts(cls, problem: Problem, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> MinimumNorm:
         """Rebuild a record from :meth:`to_parts` and the problem it belongs to."""
         fields = dict(meta["minimum_norm"])
-        network = Network.of_signs(fields.pop("signs"), activation=fields.pop("activation"))
-        state = State(problem, network, arrays["dual"], arrays["primal"], np.zeros(network.n_neurons))
+        kind = {"activation": fields.pop("activation"), "train_output": fields.pop("train_output", False)}
+        network = Network.of_signs(fields.pop("signs"), **kind)
+        nothing = np.zeros(network.n_neurons)
+        outer = arrays.get("outer")
+        state = State(problem, network, arrays["dual"], arrays["primal"], nothing, outer=outer)
         fields["status"] = Optimality(fields["status"])
         fields["kkt"] = KKT(**fields["kkt"])
         fields["infeasible_rows"] = tuple(fields["infeasible_rows"])

@@ -40,7 +40,7 @@ def require_fixed_relu(network: Network) -> None:
     if network.train_output:
         raise ArgumentError(
             "minimum-norm references are built for output weights that are fixed signs; where they are trained too, "
-            "the norm of the first layer alone is no measure of a solution."
+            "the norm of the first layer alone is no measure of a solution; ask for of='variation'."
         )
 
 

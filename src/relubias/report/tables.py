@@ -188,7 +188,8 @@ def _reference(name: str, reference: MinimumNorm) -> Iterator[Row]:
     yield name, f"{reference.status} ({reference.of}): {reference.message}"
     if np.isfinite(reference.norm):
         searched = f"; {count(reference.nodes, 'node')} of branch and bound" if reference.nodes > 1 else ""
-        yield "", f"norm {reference.norm:.12g}, at least {reference.lower_bound:.12g}{searched}"
+        measure = "variation norm" if reference.of == "variation" else "norm"
+        yield "", f"{measure} {reference.norm:.12g}, at least {reference.lower_bound:.12g}{searched}"
         residuals = f"primal {kkt.primal:.1e}, dual {kkt.dual:.1e}, complementarity {kkt.complementarity:.1e}"
         yield "", f"optimality conditions, recomputed from K, relative: {residuals}"
 

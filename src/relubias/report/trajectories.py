@@ -200,7 +200,8 @@ def draw_norms(axes: Axes, run: Run, trajectory: Trajectory, reference: MinimumN
             linewidth=1.2,
             label=f"neuron {k + 1} ({'+' if run.signs[k] > 0 else '−'})",
         )
-    if reference is not None and reference.status is Optimality.OPTIMAL and run.network.n_neurons == 1:
+    known = reference is not None and reference.status is Optimality.OPTIMAL and run.network.n_neurons == 1
+    if reference is not None and known and reference.of != "variation":  # whose norm is not the one that is drawn
         axes.axhline(reference.norm, color=RED, linestyle=(0, (6, 2)), linewidth=1.0, label="‖w*‖")
         if reference.norm > NARROW * float(trajectory.norms.max()) > 0:
             axes.set_yscale("log")

@@ -9,6 +9,7 @@ import numpy as np
 from relubias.comparison import Gap
 from relubias.dynamics.run import INTERPOLATED
 from relubias.references.record import MinimumNorm
+from relubias.references.variation import variation_norm
 from relubias.status import Optimality
 from relubias.theory.regime import Membership
 from relubias.verdict.fit import shortfall
@@ -22,6 +23,8 @@ def distance(parts: Parts) -> list[str]:
     run, reference, gap = parts.run, parts.reference, parts.gap
     if reference is None:
         return [parts.reference_note, _linear(parts)]
+    if reference.of == "variation":
+        return [*_variation(parts, reference), _linear(parts)]
     if gap is None:
         return [*_compromise(parts, reference), _linear(parts)]
     where = "the limit" if run.at_limit else f"the state after {run.duration}"
@@ -40,6 +43,25 @@ def distance(parts: Parts) -> list[str]:
     texts += [_per_neuron(parts, gap), _finite_step(parts), law(parts)]
     texts += [_proof(reference), _given(reference), _linear(parts)]
     return texts
+
+
+def _variation(parts: Parts, reference: MinimumNorm) -> list[str]:
+    """How far the variation norm of training is above the least one of all networks that fit."""
+    run = parts.run
+    reached = variation_norm(run.state)
+    opening = f"the end of training has variation norm Σ|a_k|‖w_k‖ = {number(reached)}"
+    if not math.isfinite(reference.norm) or reference.infeasible_rows:
+        return [opening, reference.message]
+    if not np.all(run.interpolated):
+        text = f"{opening}; networks that fit all labels, as training does not, need {number(reference.norm)}"
+    elif reference.norm == 0:
+        text = f"{opening}, and the least one of all networks that fit the labels is 0"
+    else:
+        above = f"{100 * (reached / reference.norm - 1):.3g} % above"
+        text = f"{opening}, {above} the least one of networks of any number of neurons, {number(reference.norm)}"
+    if reference.status is not Optimality.OPTIMAL:
+        return [text, reference.message]
+    return [text, f"that no network that fits has a smaller one than {reference.lower_bound:.10g} is proven"]
 
 
 def _conclusion(parts: Parts, gap: Gap) -> str:
@@ -84,7 +106,7 @@ def _given(reference: MinimumNorm) -> str:
     """What a reference that is not the global one leaves open."""
     if reference.of not in ("pattern", "partition"):
         return ""
-    text = f"this w* is the shortest given the {reference.of} only; the global minimum may be shorter"
+    text = f"this w* is the shortest given the {reference.of} only; the global minimum (of=global) may be shorter"
     signs = reference.network.signs
     shared = max(signs.count(1), signs.count(-1))
     if shared > 1:
@@ -142,7 +164,7 @@ def _linear(parts: Parts) -> str:
             return ""
         return f"there is no linear interpolant of all labels: {shortfall(linear)}"
     text = f"the linear minimum-norm interpolant, which fits labels of both signs, has norm {number(linear.norm)}"
-    if reference is not None and reference.norm > 0:
+    if reference is not None and reference.norm > 0 and reference.of != "variation":
         text += f", {number(linear.norm / reference.norm)} times ‖w*‖"
     return text
 
@@ -156,6 +178,8 @@ def solutions(parts: Parts) -> list[str]:
     reference, problem = parts.reference, parts.run.problem
     rank = f"K has rank {problem.facts.rank} for {count(problem.n_samples, 'sample')}"
     if reference is None or reference.status is not Optimality.OPTIMAL or reference.network.n_neurons > 1:
+        return []
+    if reference.of == "variation":
         return []
     sign = reference.network.signs[0]
     size = np.sqrt(problem.operator.diagonal) * reference.norm

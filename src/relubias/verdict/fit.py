@@ -23,10 +23,11 @@ def fit(parts: Parts) -> list[str]:
 def misfit(reference: MinimumNorm) -> Array:
     """By how much a reference misses what it is to fit, shape (n_samples,).
 
-    A linear reference and a pair are to fit all labels; a neuron those of its own sign, and to predict 0 elsewhere.
+    A linear reference, a pair and networks of any number of neurons are to fit all labels; a neuron those of its own
+    sign, and to predict 0 elsewhere.
     """
     labels, signs = reference.problem.labels, reference.network.output_weights
-    every = reference.of == "linear"
+    every = reference.of in ("linear", "variation")
     wanted = labels if every else np.where(np.any(signs[:, None] * labels > 0, axis=0), labels, 0.0)
     return np.asarray(np.abs(reference.predictions - wanted))
 
@@ -95,7 +96,7 @@ def _limits(parts: Parts) -> list[str]:
     if reference is None:
         return texts
     if reference.status is Optimality.INFEASIBLE:
-        if not alone:
+        if not alone or reference.of == "variation":
             return [*texts, reference.message]
         own = run.signs[0] * problem.labels > 0
         demand = "fit the labels linearly" if reference.of == "linear" else f"fit the {words(run)[0]} labels"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from relubias.comparison import Gap
 from relubias.dynamics.run import Run
 from relubias.references.record import MinimumNorm
@@ -16,9 +18,15 @@ def predicted(run: Run, reference: MinimumNorm | None) -> GapLaw | None:
     exact = not run.is_flow and run.descends_exactly and network.activation.name == "relu"
     if not exact or reference is None or reference.of not in ("global", "partition"):
         return None
-    if not run.problem.operator.largest > 0:
+    if not run.problem.operator.largest > 0 or not _comparable(run, reference):
         return None
     return gap_law(run.problem, network, run.start, step_size=run.step_size)
+
+
+def _comparable(run: Run, reference: MinimumNorm) -> bool:
+    """Whether training shares out the labels as the reference does: among all globally, where they begin else."""
+    own = run.network.output_weights[:, None] * run.problem.labels > 0
+    return reference.of == "partition" or bool(np.array_equal(run.start.pattern & own, own))
 
 
 def law(parts: Parts) -> str:
