@@ -68,7 +68,7 @@ def test_columns_are_the_fields_of_the_analysis() -> None:
         "problem.positive": int((problem.labels > 0).sum()),
     }
     assert {name: values[name] for name in expected} == expected
-    assert notes.keys() == {"run.time", "run.period"}
+    assert {name for name in notes if not name.startswith("law.")} == {"run.time", "run.period"}
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -78,6 +78,32 @@ def test_every_column_has_its_kind_or_a_reason(name: str) -> None:
     value = values[name]
     assert (value is None and notes[name]) or type(value) is kinds[MEASURES[name].kind]
     assert MEASURES[name].meaning
+
+
+def test_the_gap_law_stands_beside_the_gap() -> None:
+    study = small(columns=("gap.absolute", "law.gap", "law.corrected", "law.ratio", "law.applies"))
+    cell = list(study.cells())[-1]
+    (outcome,) = computed(study, [cell])
+    problem = sampling.draw("gaussian n=8 d=1000000", rng=study.settings_and_seed(cell)[1])
+    report = relubias.analyze(problem, dynamics=relubias.Descent(step_size=relubias.step_sizes.relative(problem, 0.1)))
+    assert report.law is not None
+    assert report.gap is not None
+    assert outcome.values == {
+        "gap.absolute": report.gap.absolute,
+        "law.gap": report.law.gap,
+        "law.corrected": report.law.corrected,
+        "law.ratio": report.gap.absolute / report.law.corrected,
+        "law.applies": report.law.applies,
+    }
+    assert abs(report.gap.absolute / report.law.corrected - 1.0) < 0.1
+
+
+def test_weights_are_not_compared_with_the_least_variation_norm() -> None:
+    tables = TABLES | {"network": {"signs": "+,-", "train_output": True}, "start": {"kind": "balanced"}}
+    tables |= {"dynamics": {"budget": 1e3}}
+    values, notes = measure(Measured(Settings.of(tables), 0), ("gap.absolute", "law.ratio", "reference.of"))
+    assert values == {"gap.absolute": None, "law.ratio": None, "reference.of": "variation"}
+    assert "norms are compared" in notes["gap.absolute"]
 
 
 def test_a_gap_relative_to_nothing_is_not_defined() -> None:

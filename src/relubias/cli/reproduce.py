@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from relubias.cli.options import INTERRUPTED
-from relubias.cli.options import Json
+from relubias.cli.options import INTERRUPTED, Json
 
 if TYPE_CHECKING:
     from relubias.claims import Reproduction, Stage

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from relubias.cli.options import INTERRUPTED
-from relubias.cli.options import Json
+from relubias.cli.options import INTERRUPTED, Json
 from relubias.errors import ArgumentError
 
 #: What `study cell` answers with where the row is not what it was.

@@ -40,7 +40,7 @@ kind = "descent"                   # or "flow"
 step_size = "1/trace"              # in units of 1/‖λ‖₁; "1/lmax", or a number
 
 [reference]
-of = "global"                      # or "pattern", "partition", "linear"
+of = "global"                      # or "pattern", "partition", "linear", "variation"
 
 # What is varied: any key above with the list of its values. All combinations are computed.
 [grid]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,11 +26,16 @@ from relubias.references.record import MinimumNorm
 from relubias.state import State
 from relubias.status import Optimality
 from relubias.studies.settings import Settings
+from relubias.theory.predictions import GapLaw
 from relubias.theory.regime import Regime
 from relubias.theory.regime import regime as regime_of
+from relubias.verdict.law import predicted
 
 #: A value in a table.
 Value = float | int | str | bool | None
+
+
+T = TypeVar("T")
 
 
 class Undefined(Exception):
@@ -82,13 +87,17 @@ class Measured:
     @cached_property
     def gap(self) -> Gap:
         """From the end of the run to w*; Undefined where there is no solution."""
-        if self.reference.of == "variation":
-            raise Undefined(
-                "the least variation norm belongs to a network of other neurons, so that norms are compared"
-            )
         if not self.reference.is_solution:
             raise Undefined(self.reference.message)
+        if self.reference.of == "variation":
+            raise Undefined("w* has the least variation norm: norms are compared with it, and not weights")
         return gap_between(self.run, self.reference)
+
+    @cached_property
+    def law(self) -> GapLaw:
+        """What the gap law predicts; Undefined where it is about others."""
+        found = predicted(self.run, self.reference)
+        return _given(found, "the gap law is not about this network, reference or dynamics")
 
     @cached_property
     def linear(self) -> MinimumNorm:
@@ -109,7 +118,7 @@ class Measure(NamedTuple):
     of: Callable[[Measured], Any]
 
 
-def _given(value: Any, reason: str) -> Any:
+def _given(value: T | None, reason: str) -> T:
     if value is None:
         raise Undefined(reason)
     return value
@@ -132,6 +141,12 @@ def _unsettled(cell: Measured) -> float:
 
 def _relative(cell: Measured) -> float:
     return float(_given(cell.gap.relative, "w* = 0, so that no gap is relative to it"))
+
+
+def _law_ratio(cell: Measured) -> float:
+    if not cell.law.corrected > 0:
+        raise Undefined("the gap law predicts no gap at all")
+    return cell.gap.absolute / cell.law.corrected
 
 
 def _test_error(error: float | None) -> float:
@@ -189,6 +204,10 @@ MEASURES: dict[str, Measure] = {
     "gap.absolute": Measure("real", "‖W − W*‖", lambda c: c.gap.absolute),
     "gap.relative": Measure("real", "‖W − W*‖/‖W*‖", _relative),
     "gap.prediction": Measure("real", "largest difference of predictions from w*", lambda c: c.gap.prediction),
+    "law.gap": Measure("real", "‖W − W*‖ by the gap law", lambda c: c.law.gap),
+    "law.corrected": Measure("real", "the same, corrected for interference", lambda c: c.law.corrected),
+    "law.ratio": Measure("real", "gap.absolute over law.corrected", _law_ratio),
+    "law.applies": Measure("truth", "whether the assumptions of the law hold", lambda c: c.law.applies),
 }
 
 #: What is measured where a study does not say.

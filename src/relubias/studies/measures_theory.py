@@ -16,20 +16,13 @@ from numpy.typing import NDArray
 from relubias import step_sizes
 from relubias.dynamics.run import Run
 from relubias.errors import ArgumentError
-from relubias.references.record import MinimumNorm
 from relubias.studies.measures import Measure, Measured, Undefined
 from relubias.theory.lemmas import Audit, audit
-from relubias.theory.predictions import GapLaw, limit_after_one_change
+from relubias.theory.predictions import limit_after_one_change
 from relubias.verdict.division import decoupled, disjoint_owners, interference, invaders, start_depth
-from relubias.verdict.law import predicted
 from relubias.verdict.parts import is_silent
 
 Mask = NDArray[np.bool_]
-
-
-@lru_cache(maxsize=1)  # of the cell that is being measured, whose columns ask one after another
-def _law_of(run: Run, reference: MinimumNorm) -> GapLaw | None:
-    return predicted(run, reference)
 
 
 @lru_cache(maxsize=1)
@@ -40,22 +33,15 @@ def _audit_of(run: Run) -> Audit:
         raise Undefined(str(error)) from error
 
 
-def _law(cell: Measured) -> GapLaw:
-    law = _law_of(cell.run, cell.reference)
-    if law is None:
-        raise Undefined("the gap law is not about this network, reference or dynamics")
-    return law
-
-
 def _kappa(cell: Measured) -> float:
-    kappa = _law(cell).kappa
+    kappa = cell.law.kappa
     if kappa is None:
         raise Undefined("κ is defined for one neuron and labels of both signs")
     return kappa
 
 
 def _relative_law(cell: Measured) -> float:
-    relative = _law(cell).relative
+    relative = cell.law.relative
     if relative is None:
         raise Undefined("no label is fitted, so that no gap is relative to w*")
     return relative
@@ -63,7 +49,7 @@ def _relative_law(cell: Measured) -> float:
 
 def _worst_ratio(cell: Measured) -> float:
     """Measured over predicted of the neuron where their ratio is farthest from 1."""
-    law, gap = _law(cell).corrected_per_neuron, cell.gap.per_neuron
+    law, gap = cell.law.corrected_per_neuron, cell.gap.per_neuron
     if not np.all((law > 0) & (gap > 0)):
         raise Undefined("for some neuron no gap is predicted, or there is none")
     ratios = gap / law
@@ -168,12 +154,8 @@ def _from_linear(cell: Measured) -> float:
 
 #: Measures of the theory, by their columns.
 THEORY: dict[str, Measure] = {
-    "law.gap": Measure("real", "leading order of the gap law", lambda c: _law(c).gap),
-    "law.corrected": Measure("real", "gap law with its correction", lambda c: _law(c).corrected),
     "law.relative": Measure("real", "relative gap by the law", _relative_law),
     "law.kappa": Measure("real", "κ of the first correction", _kappa),
-    "law.applies": Measure("truth", "whether the law's assumptions hold", lambda c: _law(c).applies),
-    "law.ratio": Measure("real", "gap over the corrected law", lambda c: c.gap.absolute / _law(c).corrected),
     "law.worst_ratio": Measure("real", "the same of the neuron farthest from 1", _worst_ratio),
     "closed_form.distance": Measure("real", "largest relative |Δβ| between limit and closed form", _closed_form),
     "lemmas.activity_tested": Measure(
