@@ -11,7 +11,9 @@ from study_cases import SMALL, computed, small
 import relubias
 from relubias import sampling
 from relubias.studies.grid import Cell
-from relubias.studies.measures import MEASURES, Measured, measure
+from relubias.studies.measured import Measured
+from relubias.studies.measures import MEASURES, measure
+from relubias.studies.measures_analysis import ANALYSIS
 from relubias.studies.settings import Settings
 from relubias.studies.spec import Study
 
@@ -30,7 +32,7 @@ TABLES = {
 
 
 def test_columns_are_the_fields_of_the_analysis() -> None:
-    values, notes = measure(Measured(Settings.of(TABLES), 7), tuple(MEASURES))
+    values, notes = measure(Measured(Settings.of(TABLES), 7), tuple(ANALYSIS))
     problem = sampling.draw("gaussian n=12 d=40 test=5", labels="teacher relu", rng=7)
     network = relubias.Network.pair()
     start = relubias.starts.gaussian(problem, network, scale=0.1, rng=7)
@@ -126,7 +128,7 @@ def test_only_what_is_asked_for_is_computed(monkeypatch: pytest.MonkeyPatch) -> 
     def never(*arguments: object, **options: object) -> None:
         pytest.fail("nobody asked for it")
 
-    monkeypatch.setattr("relubias.studies.measures.reference_of", never)
+    monkeypatch.setattr("relubias.studies.measured.reference_of", never)
     monkeypatch.setattr("relubias.studies.measures.minimum_norm", never)
     monkeypatch.setattr("relubias.studies.measures.regime_of", never)
     values, _ = measure(Measured(Settings.of(TABLES), 0), ("run.status", "run.norm"))

@@ -17,14 +17,12 @@ from __future__ import annotations
 from relubias.studies.check import Forecast, forecast
 from relubias.studies.grid import Axis, Cell
 from relubias.studies.limits import Limits
-from relubias.studies.measures import MEASURES, Measure
-from relubias.studies.measures_theory import THEORY
+from relubias.studies.measured import Measure
+from relubias.studies.measures import MEASURES
 from relubias.studies.rerun import Rerun, rerun
 from relubias.studies.runner import RunReport, Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
-
-MEASURES.update(THEORY)
 
 __all__ = [
     "MEASURES",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from relubias import step_sizes
 from relubias.dynamics.run import Run
 from relubias.errors import ArgumentError
-from relubias.studies.measures import Measure, Measured, Undefined
+from relubias.studies.measured import Measure, Measured, Undefined
 from relubias.theory.lemmas import Audit, audit
 from relubias.theory.predictions import limit_after_one_change
 from relubias.verdict.division import decoupled, disjoint_owners, interference, invaders, start_depth

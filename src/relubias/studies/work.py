@@ -19,7 +19,8 @@ from relubias import __version__
 from relubias.errors import RelubiasError
 from relubias.studies.grid import Cell
 from relubias.studies.limits import Limits, OverLimit, limited
-from relubias.studies.measures import Measured, Value, measure
+from relubias.studies.measured import Measured, Value
+from relubias.studies.measures import measure
 from relubias.studies.seeds import json_of
 from relubias.studies.spec import Study
 
