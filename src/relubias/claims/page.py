@@ -83,7 +83,7 @@ def _section(result: Result, *, quick: bool) -> Section:
         Text(f"Source: {claim.source}.", "note"),
         Text(f"{str(result.verdict).capitalize()}. {result.sentence}", _kind(result.verdict)),
     ]
-    blocks += [Picture(figure, f"{claim.title}: {_words(name)}.") for name, figure in result.figures.items()]
+    blocks += [Picture(figure, _caption(claim, name)) for name, figure in result.figures.items()]
     if result.finding.quantities:
         blocks += [Heading("Numbers"), _numbers(result.finding)]
     blocks += [Heading("What was run")]
@@ -140,8 +140,9 @@ def _kind(verdict: Verdict) -> str:
     return str(verdict).replace(" ", "-")
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")
+def _caption(claim: Claim, name: str) -> str:
+    words = name.replace("_", " ").replace("-", " ")
+    return claim.captions.get(name, f"{claim.title}: {words}.")
 
 
 def _anchor(chapter: str) -> str:
