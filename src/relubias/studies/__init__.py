@@ -20,7 +20,7 @@ from relubias.studies.limits import Limits
 from relubias.studies.measures import MEASURES, Measure
 from relubias.studies.measures_theory import THEORY
 from relubias.studies.rerun import Rerun, rerun
-from relubias.studies.runner import RunReport, run
+from relubias.studies.runner import RunReport, Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
 
@@ -35,6 +35,7 @@ __all__ = [
     "Measure",
     "Rerun",
     "RunReport",
+    "Snapshot",
     "Store",
     "StoredCell",
     "Study",
