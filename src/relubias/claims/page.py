@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from relubias import __version__
 from relubias.claims.claim import CHAPTERS, Claim, Finding, Verdict
 from relubias.claims.result import Ran, Result
 from relubias.report.html import Block, Cell, Command, Heading, Page, Picture, Section, Table, Text
 from relubias.studies.progress import duration
+from relubias.studies.work import environment
 from relubias.wording import count, number, sentence
 
 TITLE = "What gradient descent on a ReLU model picks: claims and measurements"
@@ -46,8 +47,7 @@ def page(
         if parts:
             sections.append(Section(_anchor(chapter), chapter, ()))
             sections += [_section(result, quick=quick) for result in parts]
-    versions = f"relubias {__version__}; {'quick' if quick else 'full'} studies; {duration(seconds)} by the clock."
-    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, versions)
+    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, _foot(quick, seconds))
 
 
 def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
@@ -67,6 +67,16 @@ def _row(result: Result) -> list[str | Cell]:
     verdict = Cell(str(result.verdict), kind=_kind(result.verdict))
     numbers = ("—", "—", "—") if key is None else (key.name, str(key), key.target or "—")
     return [Cell(claim.title, link=claim.id), claim.source, verdict, *numbers]
+
+
+def _foot(quick: bool, seconds: float) -> str:
+    known = json.loads(environment())
+    versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
+    kind = "quick" if quick else "full"
+    return (
+        f"{versions}; {known['system']}. Report of {kind} studies, made in {duration(seconds)}; what had been computed "
+        "before was not computed again. Each row of a study has its versions and its machine beside it."
+    )
 
 
 def _missing(claims: Sequence[Claim]) -> list[Block]:
