@@ -10,9 +10,10 @@ import pytest
 from claim_cases import table, tiny
 
 from relubias.claims.claim import Finding, Quantity, Verdict, whole
-from relubias.claims.result import Result, judged, opinion
+from relubias.claims.result import Ran, Result, judged, opinion
 from relubias.errors import ArgumentError
 from relubias.studies.fit import Estimate, proportion
+from relubias.studies.store import StudyStatus
 
 YES = Quantity("yes", 1.0, target="≥ 0", met=True)
 NO = Quantity("no", -1.0, target="≥ 0", met=False)
@@ -96,6 +97,16 @@ def test_a_judge_who_stumbles_is_inconclusive_and_says_why() -> None:
     found = opinion(tiny().judge, {})
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.sentence == "It cannot be judged: KeyError: 'tiny'."
+
+
+@pytest.mark.parametrize(("failed", "verdict"), [(0, "supported"), (2, "supported"), (10, "inconclusive")])
+def test_failed_cells_are_told_and_many_of_them_support_nothing(failed: int, verdict: str) -> None:
+    claim = tiny(repeats=100)
+    (study,) = claim.studies(True)
+    ran = Ran(study, StudyStatus("tiny", 100 - failed, failed, 0, (("no", failed),), 1.0, None), "studies/tiny.db")
+    result = judged(claim, {"tiny": table({"run.at_limit": [True] * (100 - failed)})}, [ran], 0.0)
+    assert result.verdict == verdict
+    assert (f"{failed} of 100 cells failed" in result.sentence) == (failed > 0)
 
 
 def test_a_result_is_judged_with_its_control() -> None:

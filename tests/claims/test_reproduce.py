@@ -48,6 +48,13 @@ def test_a_reproduction_writes_all_its_files_and_can_be_called_again(known: dict
     assert all(stage.snapshot is None for stage in computed), "nothing is computed twice"
 
 
+def test_one_row_repeated_elsewhere_has_the_same_numbers(known: dict[str, Claim], tmp_path: Path) -> None:
+    (_, among) = reproduce(output=tmp_path / "all", quick=True, workers=1).results
+    (alone,) = reproduce(["second"], output=tmp_path / "again-second", quick=True).results
+    assert alone.finding == among.finding
+    assert alone.control == among.control
+
+
 def test_a_claim_that_fails_costs_no_other_one(known: dict[str, Claim], tmp_path: Path) -> None:
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies" / "first-quick.db").write_text("no store")

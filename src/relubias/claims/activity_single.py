@@ -90,6 +90,7 @@ CLAIM = Claim(
         rows=lambda rows: {ID: rows[CONTROL]},
     ),
     figures=figures,
+    captions={"settling": "In the regime all draws settle at step 1; with d = n they take many steps."},
     method="Gaussian features with d = 500 n, labels ±U[½, 2], η = 0.5/‖λ‖₁, start β = 1e-3. Each draw counts only if "
     "every one of its samples behaves as claimed; the certificate of the run covers all steps to infinity.",
 )

@@ -100,6 +100,10 @@ CLAIM = Claim(
         rows=lambda rows: dict(rows) | {IN_D: rows[FLOW]},
     ),
     figures=figures,
+    captions={
+        "dimension": "The gap over the number of independent features of variance 1, where ‖λ‖₁ = d.",
+        "samples": "The gap over the number of samples.",
+    },
     method="One neuron, all samples active at ε = 1e-6, η = 0.5/‖λ‖₁, Gaussian features, labels ±U[½, 2]. Power laws "
     "through the medians over the trials, with bootstrap intervals by trial.",
 )

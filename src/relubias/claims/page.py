@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from relubias import __version__
 from relubias.claims.claim import CHAPTERS, Claim, Finding, Verdict
 from relubias.claims.result import Ran, Result
 from relubias.report.html import Block, Cell, Command, Heading, Page, Picture, Section, Table, Text
 from relubias.studies.progress import duration
+from relubias.studies.work import environment
 from relubias.wording import count, number, sentence
 
 TITLE = "What gradient descent on a ReLU model picks: claims and measurements"
@@ -46,8 +47,7 @@ def page(
         if parts:
             sections.append(Section(_anchor(chapter), chapter, ()))
             sections += [_section(result, quick=quick) for result in parts]
-    versions = f"relubias {__version__}; {'quick' if quick else 'full'} studies; {duration(seconds)} by the clock."
-    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, versions)
+    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, _foot(quick, seconds))
 
 
 def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
@@ -69,6 +69,16 @@ def _row(result: Result) -> list[str | Cell]:
     return [Cell(claim.title, link=claim.id), claim.source, verdict, *numbers]
 
 
+def _foot(quick: bool, seconds: float) -> str:
+    known = json.loads(environment())
+    versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
+    kind = "quick" if quick else "full"
+    return (
+        f"{versions}; {known['system']}. Report of {kind} studies, made in {duration(seconds)}; what had been computed "
+        "before was not computed again. Each row of a study has its versions and its machine beside it."
+    )
+
+
 def _missing(claims: Sequence[Claim]) -> list[Block]:
     if not claims:
         return []
@@ -83,7 +93,7 @@ def _section(result: Result, *, quick: bool) -> Section:
         Text(f"Source: {claim.source}.", "note"),
         Text(f"{str(result.verdict).capitalize()}. {result.sentence}", _kind(result.verdict)),
     ]
-    blocks += [Picture(figure, f"{claim.title}: {_words(name)}.") for name, figure in result.figures.items()]
+    blocks += [Picture(figure, _caption(claim, name)) for name, figure in result.figures.items()]
     if result.finding.quantities:
         blocks += [Heading("Numbers"), _numbers(result.finding)]
     blocks += [Heading("What was run")]
@@ -140,8 +150,9 @@ def _kind(verdict: Verdict) -> str:
     return str(verdict).replace(" ", "-")
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")
+def _caption(claim: Claim, name: str) -> str:
+    words = name.replace("_", " ").replace("-", " ")
+    return claim.captions.get(name, f"{claim.title}: {words}.")
 
 
 def _anchor(chapter: str) -> str:

@@ -14,6 +14,7 @@ from relubias.claims.page import command, page
 from relubias.claims.result import Result
 from relubias.report.html import html
 from relubias.report.introduction import introduction
+from relubias.studies.work import environment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +36,7 @@ def write(
     values = {
         "relubias": __version__,
         "quick": quick,
+        "environment": json.loads(environment()),
         "claims": [result.as_dict() | {"command": command(result.claim.id, quick=quick)} for result in results],
         "missing": [claim.id for claim in missing],
     }

@@ -142,7 +142,7 @@ def run(
     progress : callable, optional
         Called with a Snapshot at the beginning and after each commit.
     crew : Standing, optional
-        Processes that are there already (:mod:`relubias.studies.standing`), and stay, unless the run is interrupted.
+        Processes that are there already, and stay unless the run is interrupted.
 
     Returns
     -------
