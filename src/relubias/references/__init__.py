@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
@@ -15,7 +14,7 @@ from relubias.references.equal_neurons import orthogonal_minimum
 from relubias.references.linear import linear_interpolator
 from relubias.references.pattern import partition_of, pattern_minimum
 from relubias.references.record import KKT, MinimumNorm
-from relubias.references.searched import is_pair, searched_minimum
+from relubias.references.searched import checked_budget, is_pair, searched_minimum
 from relubias.references.single import require_fixed_relu, single_neuron
 from relubias.references.variation import minimum_variation, require_both_layers
 from relubias.state import State
@@ -63,11 +62,10 @@ def minimum_norm(
     ------
     ArgumentError
         If `of` is not one of the choices, a state is missing or belongs to another problem or network, the activation
-        is not the ReLU, or the output weights are trained.
+        is not the ReLU, the output weights are trained, or the budget is not a positive whole number.
     """
     require_nouns(problem, network)
-    if budget is not None and (not is_whole(budget) or budget < 1):
-        raise ArgumentError(f"budget={budget!r} is not a positive whole number of convex programs.")
+    budget = checked_budget(budget)
     if state is not None:
         require_state(problem, network, state, name="state")
     if checked_of(of) == "linear":
@@ -75,7 +73,7 @@ def minimum_norm(
     if of == "variation":
         return minimum_variation(problem, network)
     if of == "global":
-        return _global(problem, network, state, None if budget is None else int(budget))
+        return _global(problem, network, state, budget)
     require_fixed_relu(network)
     if state is None:
         raise ArgumentError(f"of={of!r} needs a state whose pattern is given: minimum_norm(..., state=run.state).")
