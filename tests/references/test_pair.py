@@ -281,16 +281,19 @@ def test_labels_missed_by_more_than_rounding_are_not_fitted(network: Network) ->
     assert np.abs(star.predictions - 1.0).max() > 3e-7
 
 
-def test_nothing_is_called_infeasible_that_needs_no_more_than_ten_times_the_norm() -> None:
-    """Three rows in a plane, two of them alike: no piece is solved within the digits, yet none is far out of reach."""
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        features = rng.standard_normal((5, 3))
-        features[1] = features[0] + 1e-7 * rng.standard_normal(3)
-        star = minimum_norm(Problem.from_features(features, rng.standard_normal(5)), Network.pair())
-        if star.status is Optimality.INFEASIBLE:
-            demanded = float(star.message.split("norm below ")[1].split()[0])
-            assert demanded >= 9.9 * star.norm
-        elif not star.is_solution:
-            assert np.isinf(star.norm)
-            assert 0 < star.lower_bound < np.inf
+@pytest.mark.parametrize(
+    ("seed", "status"), [(0, Optimality.INFEASIBLE), (9, Optimality.BUDGET), (23, Optimality.BUDGET)]
+)
+def test_nothing_is_called_infeasible_that_may_need_less_than_ten_times_the_norm(seed: int, status: str) -> None:
+    """Two of five rows in space are alike to 1e-7: nothing is solved within the digits, and not all is out of reach."""
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((5, 3))
+    features[1] = features[0] + 1e-7 * rng.standard_normal(3)
+    star = minimum_norm(Problem.from_features(features, rng.standard_normal(5)), Network.pair())
+    assert star.status is status
+    assert not star.is_solution
+    if status is Optimality.INFEASIBLE:
+        assert float(star.message.split("norm below ")[1].split()[0]) > 10 * star.norm
+    else:
+        assert np.isinf(star.norm)
+        assert 0 < star.lower_bound < np.inf
