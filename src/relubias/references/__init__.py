@@ -18,6 +18,7 @@ from relubias.references.searched import checked_budget, is_pair, searched_minim
 from relubias.references.single import require_fixed_relu, single_neuron
 from relubias.references.variation import minimum_variation, require_both_layers
 from relubias.state import State
+from relubias.status import Optimality
 
 __all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm", "require_possible", "suitable"]
 
@@ -56,7 +57,8 @@ def minimum_norm(
         Its status is ``optimal`` only where the residuals of the optimality conditions, recomputed from K, are at
         most 1e-9 relative, or at the rounding level of K; and after branch and bound, where the interval that
         holds the least norm is at most 1e-8 relative, or at that level. Where the budget ends first, or Ctrl-C does,
-        the status says so, and the interval [lower_bound, norm] and the best solution so far are there.
+        the status says so, and the interval [lower_bound, norm] and the best solution so far are there. (The search for
+        the least variation norm is short, and Ctrl-C ends it without a record.)
 
     Raises
     ------
@@ -86,7 +88,7 @@ def _global(problem: Problem, network: Network, state: State | None, budget: int
         return single_neuron(problem, network)
     if not is_pair(network) and not network.train_output:
         closed = orthogonal_minimum(problem, network)
-        if closed is not None:
+        if closed is not None and closed.status is not Optimality.BUDGET:
             return closed
     return searched_minimum(problem, network, state=state, budget=budget)
 
