@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from relubias import starts
 from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.problem import Problem
@@ -169,3 +170,12 @@ def test_solutions_on_real_data_are_certified(name: str) -> None:
     table = np.loadtxt(Path(folder) / f"{name}.csv.gz", delimiter=",", skiprows=1)
     problem = Problem.from_features(table[:, 1:], table[:, 0])
     assert certify(problem, SINGLE, minimum_norm(problem, SINGLE).state).optimal
+
+
+@pytest.mark.parametrize("budget", [0, -1, 1.5, float("nan"), True])
+def test_a_budget_that_is_no_positive_whole_number_is_refused(budget: int) -> None:
+    problem = mixed_problem(4, 8)
+    for network in (Network.single(), Network.pair()):
+        state = starts.all_active(problem, network)
+        with pytest.raises(ArgumentError, match="positive whole number of convex programs"):
+            certify(problem, network, state, budget=budget)

@@ -216,6 +216,19 @@ def test_where_the_budget_is_spent_on_few_samples_the_shared_load_is_a_bound() -
     assert 0.99 * least.norm < some.lower_bound <= least.norm
 
 
+def test_the_shared_load_of_other_labels_is_no_bound() -> None:
+    """Opposite rows on three lines: negative labels, which two positive neurons leave at 0, are not clipped there."""
+    rng, lines = np.random.default_rng(0), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    features = np.zeros((10, 6))
+    features[:6, :2], features[6:] = np.vstack([lines, -lines]), rng.standard_normal((4, 6))
+    features[6:, :2] *= 0.1
+    labels = np.array([-30.0, -30.0, 0.0, 0.0, 0.0, 0.0, *rng.uniform(0.5, 1.0, 4)])
+    network = Network.of_signs([1, 1])
+    least = minimum_norm(Problem.from_features(features, np.maximum(labels, 0.0)), network)
+    assert least.status is Optimality.OPTIMAL
+    assert minimum_norm(Problem.from_features(features, labels), network, budget=1).lower_bound <= least.norm
+
+
 def test_a_bound_is_a_bound_whatever_the_multipliers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spoilt multipliers weaken the bound; they never move it above the least norm, nor make anything optimal."""
     problem, network = random_problem(6, 12, 0), Network.of_signs([1, 1, -1])

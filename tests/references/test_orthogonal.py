@@ -141,3 +141,17 @@ def test_for_a_pair_it_is_a_bound_and_often_the_minimum() -> None:
             reached += 1
             assert load.load == pytest.approx(star.norm**2, rel=1e-8)
     assert reached >= 2
+
+
+@pytest.mark.parametrize("seed", [9, 14])
+def test_rows_of_very_different_lengths_are_searched_where_the_closed_form_proves_too_little(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.standard_normal((5, 5)))
+    features, labels = basis.T * 10.0 ** rng.uniform(-3, 3, 5)[:, None], rng.standard_normal(5)
+    problem, signs = Problem.from_features(features, labels), [1, 1, -1]
+    network = Network.of_signs(signs)
+    closed, star = orthogonal_minimum(problem, network), minimum_norm(problem, network)
+    assert closed is not None
+    assert closed.status is Optimality.BUDGET
+    assert star.status is Optimality.OPTIMAL
+    assert star.norm == pytest.approx(closed_form(features, labels, signs), rel=1e-7)

@@ -253,3 +253,47 @@ def test_the_optimum_of_a_pattern_is_not_taken_for_the_global_one() -> None:
     assert not proof.optimal
     assert proof.norm == pytest.approx(given.norm)
     assert given.norm > (1 + 1e-6) * proof.shortest
+
+
+@pytest.mark.parametrize("stretch", [1.0, 1e9])
+def test_coefficients_that_cancel_to_rounding_prove_nothing(stretch: float) -> None:
+    """Two rows differ by 1e-7: some pieces are met by coefficients whose norm, √(aᵀKa), is rounding alone."""
+    features = np.array(
+        [
+            [-1.02149736, -0.0711664974, -0.122178684],
+            [-1.02149727, -0.0711663526, -0.122178622],
+            [1.57205145, -2.61696602, 0.656909718],
+            [-0.0664035447, -1.20109606, 0.0462736377],
+            [1.12647474, 1.05627421, 0.500978297],
+        ]
+    )
+    labels = np.array([0.0, 0.0, -1.67932031, -1.24868632, 0.0])
+    star = minimum_norm(Problem.from_features(features * stretch, labels), Network.pair())
+    assert star.status is Optimality.OPTIMAL
+    assert star.norm * stretch == pytest.approx(brute_force(features, labels), rel=1e-6)
+
+
+@pytest.mark.parametrize("network", [Network.single(), Network.pair(), Network.of_signs([1, 1])])
+def test_labels_missed_by_more_than_rounding_are_not_fitted(network: Network) -> None:
+    star = minimum_norm(Problem.from_features([[1.0], [1.0 + 1e-6]], [1.0, 1.0]), network)
+    assert star.status is Optimality.INFEASIBLE
+    assert not star.is_solution
+    assert np.abs(star.predictions - 1.0).max() > 3e-7
+
+
+@pytest.mark.parametrize(
+    ("seed", "status"), [(0, Optimality.INFEASIBLE), (9, Optimality.BUDGET), (23, Optimality.BUDGET)]
+)
+def test_nothing_is_called_infeasible_that_may_need_less_than_ten_times_the_norm(seed: int, status: str) -> None:
+    """Two of five rows in space are alike to 1e-7: nothing is solved within the digits, and not all is out of reach."""
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((5, 3))
+    features[1] = features[0] + 1e-7 * rng.standard_normal(3)
+    star = minimum_norm(Problem.from_features(features, rng.standard_normal(5)), Network.pair())
+    assert star.status is status
+    assert not star.is_solution
+    if status is Optimality.INFEASIBLE:
+        assert float(star.message.split("norm below ")[1].split()[0]) > 10 * star.norm
+    else:
+        assert np.isinf(star.norm)
+        assert 0 < star.lower_bound < np.inf

@@ -210,6 +210,19 @@ def test_the_estimate_of_many_samples_holds_what_the_search_finds(monkeypatch: p
     assert rough.relative_interval > 1e-3
 
 
+def test_dependent_rows_of_many_samples_have_a_bound_from_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, labels = draw(20, 5, 0)
+    star = minimum_norm(Problem.from_features(features, labels), BOTH, of="variation")
+    assert (star.status, star.norm) == (Optimality.BUDGET, np.inf)
+    assert "more than 16 samples" in star.message
+    assert "singular" not in star.message
+    assert star.lower_bound == pytest.approx(np.max(np.abs(labels) / np.linalg.norm(features, axis=1)), rel=1e-12)
+    few = Problem.from_features(features[:8, :3], labels[:8])
+    exact = minimum_norm(few, BOTH, of="variation")
+    monkeypatch.setattr("relubias.references.any_number.MOST", 5)
+    assert 0 < minimum_norm(few, BOTH, of="variation").lower_bound <= exact.norm < np.inf
+
+
 def test_an_analysis_of_both_layers_compares_variation_norms(tmp_path: object) -> None:
     problem = Problem.from_features(*orthogonal_rows(4, 6, 2))
     start = starts.balanced(problem, BOTH, scale=1e-2, aligned=True, rng=0)

@@ -130,7 +130,7 @@ def test_only_what_is_asked_for_is_computed(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr("relubias.studies.measured.reference_of", never)
     monkeypatch.setattr("relubias.studies.measured.minimum_norm", never)
-    monkeypatch.setattr("relubias.studies.measures.regime_of", never)
+    monkeypatch.setattr("relubias.studies.measured.regime_of", never)
     values, _ = measure(Measured(Settings.of(TABLES), 0), ("run.status", "run.norm"))
     assert len(values) == 2
 

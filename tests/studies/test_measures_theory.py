@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import relubias
-from relubias.studies.measures import Measured, measure
+from relubias.studies.measured import Measured
+from relubias.studies.measures import MEASURES, measure
 from relubias.studies.measures_theory import THEORY
 from relubias.studies.settings import Settings
 from relubias.theory.lemmas import audit
 
-NAMES = tuple(THEORY)
+NAMES = (*THEORY, *(name for name in MEASURES if name.startswith("law.") and name not in THEORY))
 
 
 def settings(d: float, *, signs: str = "single", **changes: Any) -> Settings:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def certify_command(
-    weights: Annotated[Path, typer.Option("--weights", help="One weight a feature, in a .npy file or as text.")],
+    weights: Annotated[
+        Path, typer.Option("--weights", help="One weight a feature, a row for each neuron, in a .npy file or as text.")
+    ],
     file: options.File = None,
     random: options.Random = None,
     random_labels: options.RandomLabels = None,

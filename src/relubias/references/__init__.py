@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
@@ -15,10 +14,11 @@ from relubias.references.equal_neurons import orthogonal_minimum
 from relubias.references.linear import linear_interpolator
 from relubias.references.pattern import partition_of, pattern_minimum
 from relubias.references.record import KKT, MinimumNorm
-from relubias.references.searched import is_pair, searched_minimum
+from relubias.references.searched import checked_budget, is_pair, searched_minimum
 from relubias.references.single import require_fixed_relu, single_neuron
 from relubias.references.variation import minimum_variation, require_both_layers
 from relubias.state import State
+from relubias.status import Optimality
 
 __all__ = ["KKT", "Certificate", "MinimumNorm", "certify", "checked_of", "minimum_norm", "require_possible", "suitable"]
 
@@ -57,17 +57,17 @@ def minimum_norm(
         Its status is ``optimal`` only where the residuals of the optimality conditions, recomputed from K, are at
         most 1e-9 relative, or at the rounding level of K; and after branch and bound, where the interval that
         holds the least norm is at most 1e-8 relative, or at that level. Where the budget ends first, or Ctrl-C does,
-        the status says so, and the interval [lower_bound, norm] and the best solution so far are there.
+        the status says so, and the interval [lower_bound, norm] and the best solution so far are there. (The search for
+        the least variation norm is short, and Ctrl-C ends it without a record.)
 
     Raises
     ------
     ArgumentError
         If `of` is not one of the choices, a state is missing or belongs to another problem or network, the activation
-        is not the ReLU, or the output weights are trained.
+        is not the ReLU, the output weights are trained, or the budget is not a positive whole number.
     """
     require_nouns(problem, network)
-    if budget is not None and (not is_whole(budget) or budget < 1):
-        raise ArgumentError(f"budget={budget!r} is not a positive whole number of convex programs.")
+    budget = checked_budget(budget)
     if state is not None:
         require_state(problem, network, state, name="state")
     if checked_of(of) == "linear":
@@ -75,7 +75,7 @@ def minimum_norm(
     if of == "variation":
         return minimum_variation(problem, network)
     if of == "global":
-        return _global(problem, network, state, None if budget is None else int(budget))
+        return _global(problem, network, state, budget)
     require_fixed_relu(network)
     if state is None:
         raise ArgumentError(f"of={of!r} needs a state whose pattern is given: minimum_norm(..., state=run.state).")
@@ -88,7 +88,7 @@ def _global(problem: Problem, network: Network, state: State | None, budget: int
         return single_neuron(problem, network)
     if not is_pair(network) and not network.train_output:
         closed = orthogonal_minimum(problem, network)
-        if closed is not None:
+        if closed is not None and closed.status is not Optimality.BUDGET:
             return closed
     return searched_minimum(problem, network, state=state, budget=budget)
 

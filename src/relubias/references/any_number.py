@@ -4,7 +4,8 @@
 * Up to 16 samples: by a search with a proof (:mod:`relubias.references.search`).
 * Else the two neurons that have the least norm among those that each fit the labels of their sign and predict 0
   elsewhere are a network that fits, and their coefficients are prices, which bound all networks without enumeration
-  (:mod:`relubias.references.load`). The interval between the two closes as the rows become orthogonal.
+  (:mod:`relubias.references.load`). The interval between the two closes as the rows become orthogonal. Where rows
+  are dependent there may be no two such neurons; then one sample alone gives the bound.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from relubias.problem import Problem
 from relubias.references.conditions import LARGEST_FLOOR, Constraints
 from relubias.references.constrained import best_multipliers
 from relubias.references.gauge import Gauge
+from relubias.references.load import rough_load
 from relubias.references.orthogonal import is_orthogonal, orthogonal_network, two_neurons
 from relubias.references.reach import restricted, sufficient
 from relubias.references.search import MOST, smallest_network
-from relubias.references.smallest import Smallest
+from relubias.references.smallest import Smallest, bound_from
 
 
 def smallest_of_any_number(problem: Problem, labels: Array, kept: NDArray[np.bool_], gauge: Gauge) -> Smallest:
@@ -61,6 +63,17 @@ def _estimated(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:
         own[:], proof = best_multipliers(operator, Constraints(targets, targets > 0))
         misfit = max(misfit, proof.kkt.primal)
     if misfit > LARGEST_FLOOR:
+        bound, prices = _of_one_sample(operator, labels, gauge)
         zeros = np.zeros(len(signs))
-        return Smallest(signs, signs[:, None] * labels > 0, 0 * duals, zeros, np.inf, 0.0, 0 * labels, 1)
+        return Smallest(signs, signs[:, None] * labels > 0, 0 * duals, zeros, np.inf, bound, prices, 1)
     return two_neurons(operator, labels, signs, duals, gauge)
+
+
+def _of_one_sample(operator: GramOperator, labels: Array, gauge: Gauge) -> tuple[float, Array]:
+    """The bound that one sample alone proves, and its prices: it needs neurons of total length |y_i|/‖x_i‖."""
+    units = np.sqrt(operator.diagonal)
+    worst = int(np.argmax(np.abs(labels) / units))
+    prices = np.zeros(len(labels))
+    prices[worst] = np.sign(labels[worst]) / units[worst]
+    loads = [rough_load(operator, sign * prices) if sign in gauge.signs else 0.0 for sign in (1, -1)]
+    return bound_from(labels, prices, loads, gauge)

@@ -32,12 +32,11 @@ from relubias.references.any_number import smallest_of_any_number
 from relubias.references.conditions import TOLERANCE, Evidence, evidence
 from relubias.references.constrained import best_multipliers
 from relubias.references.gauge import VARIATION
-from relubias.references.outcome import WIDTH
 from relubias.references.reach import reachable
 from relubias.references.record import KKT
-from relubias.references.searched import searched_minimum, tree_of
+from relubias.references.searched import checked_budget, searched_minimum, tree_of
 from relubias.references.single import constraints_of, require_fixed_relu
-from relubias.references.smallest import WIDTH as SMALLEST
+from relubias.references.smallest import WIDTH
 from relubias.references.variation import require_both_layers, variation_norm
 from relubias.state import State
 from relubias.status import Optimality
@@ -133,8 +132,8 @@ def certify(
     Raises
     ------
     ArgumentError
-        If `of` is neither of the two or does not fit the network, or the state belongs to another problem or
-        network.
+        If `of` is neither of the two or does not fit the network, the budget is not a positive whole number, or the
+        state belongs to another problem or network.
     """
     require_nouns(problem, network)
     if not isinstance(state, State):
@@ -147,6 +146,7 @@ def certify(
     (require_both_layers if of == "variation" else require_fixed_relu)(network)
     if state.network.signs != network.signs or not same_problem(state.problem, problem):
         raise ArgumentError("the state belongs to another problem or network; build it on the ones given here.")
+    budget = checked_budget(budget)
     if of == "variation":
         return _certify_variation(problem, state)
     return _certify_one(problem, state) if network.n_neurons == 1 else _certify_several(problem, state, budget)
@@ -244,7 +244,7 @@ def _certify_variation(problem: Problem, state: State) -> Certificate:
     worst, zero = int(np.argmax(violations)), labels == 0
     missed = float(violations[worst]) / scale
     width = max(0.0, 1.0 - found.lower_bound / norm) if norm > 0 else 0.0
-    reached = missed <= TOLERANCE and width <= SMALLEST and norm >= (1 - FEASIBLE) * found.lower_bound
+    reached = missed <= TOLERANCE and width <= WIDTH and norm >= (1 - FEASIBLE) * found.lower_bound
     size = f"its variation norm Σ|a_k|‖w_k‖ = {norm:.6g}"
     if reached:
         message = f"no network that fits the labels has a smaller variation norm: {size} is the least to {width:.1e}."

@@ -71,6 +71,8 @@ class Evidence:
         Lower bound on the least norm from the multipliers, those of the wrong sign set to 0.
     primal : ndarray, shape (n,)
         β.
+    blur : float
+        How much of ‖w‖² may be rounding, as a fraction; infinite where that is all there is.
     """
 
     kkt: KKT
@@ -78,17 +80,28 @@ class Evidence:
     norm: float
     lower_bound: float
     primal: Array
+    blur: float = 0.0
 
     @property
     def optimal(self) -> bool:
         """Whether every residual is at most 1e-9, or at a rounding level that leaves at least six digits."""
         pairs = zip(self.kkt.as_dict().values(), self.floor.as_dict().values(), strict=True)
-        return all(value <= max(TOLERANCE, min(ROUNDING * floor, LARGEST_FLOOR)) for value, floor in pairs)
+        return self.blur <= LARGEST_FLOOR and all(value <= _allowed(floor) for value, floor in pairs)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the constraints are met, by weights whose norm is known, by the measure of `optimal`."""
+        return self.blur <= LARGEST_FLOOR and self.kkt.primal <= _allowed(self.floor.primal)
 
     @property
     def at_rounding(self) -> bool:
         """Whether the verdict rests on the rounding level of K rather than on 1e-9."""
         return self.optimal and self.kkt.worst > TOLERANCE
+
+
+def _allowed(floor: float) -> float:
+    """Residuals up to this are accepted where rounding alone explains `floor`."""
+    return max(TOLERANCE, min(ROUNDING * floor, LARGEST_FLOOR))
 
 
 def evidence(
@@ -142,7 +155,10 @@ def evidence(
         complementarity=float((np.abs(dual) * rounding)[others].sum()) / square,
     )
     bound = _lower_bound(operator, constraints, dual, image if wrong == 0.0 else None)
-    return Evidence(kkt, floor, size, bound, beta)
+    blur = 0.0
+    if norm is None and constraints.scale > 0:
+        blur = operator.square_error(dual) / size**2 if size > 0 else math.inf
+    return Evidence(kkt, floor, size, bound, beta, blur)
 
 
 def lower_bound(operator: GramOperator, constraints: Constraints, dual: Array) -> float:

@@ -56,7 +56,7 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import BUDGET, Relaxed, Rises, search
-from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
+from relubias.references.conditions import ROUNDING, Constraints, Evidence, norm_demanded
 from relubias.references.constrained import best_multipliers
 from relubias.references.excess import excess_of
 from relubias.references.lifting import Lifted, Row, piece, pre_activations
@@ -143,7 +143,7 @@ class ManyTree:
         dual = program.dual(multipliers, len(choice))
         primal = pre_activations(self.problem, dual)
         excess, shares = self._excess(choice, dual, primal)
-        met = proof.kkt.primal <= LARGEST_FLOOR
+        met = proof.feasible
         # With no excess the program's own value is the bound.
         bound = proof.lower_bound if excess == 0.0 else self._bound(program, multipliers, dual, primal, excess)
         if not met and not np.any(heard):
@@ -157,7 +157,7 @@ class ManyTree:
     def norm(self, choice: Decided, near: Relaxed | None) -> float:
         """The least norm in the given pieces; infinite where they cannot be met."""
         _, _, proof = self.decided(choice)
-        return proof.norm if proof.kkt.primal <= LARGEST_FLOOR else math.inf
+        return proof.norm if proof.feasible else math.inf
 
     def decided(self, choice: Decided) -> tuple[Lifted, Array, Evidence]:
         """Solve with all pieces decided: the constraints, their multipliers and the evidence for them."""
@@ -370,8 +370,10 @@ def many_minimum(
     top = tree.relax(tree.nothing_decided(), None)
     found = search(tree, top, budget=budget, candidates=_candidates(tree, top, state))
     if not found.closed and not found.interrupted and np.count_nonzero(tree.kept) <= FEW:
-        shared = math.sqrt(shared_load(problem, network).lower_bound)
-        found = replace(found, lower_bound=min(found.norm, max(found.lower_bound, shared)))
+        load = shared_load(problem, network)
+        if np.array_equal(load.labels, tree.labels):  # else none fit, and the two compromises differ
+            bound = max(found.lower_bound, math.sqrt(load.lower_bound))
+            found = replace(found, lower_bound=min(found.norm, bound))
     return record_of(tree, found)
 
 

@@ -18,14 +18,13 @@ from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import Choice, Found
 from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, TOLERANCE, Evidence
-from relubias.references.constrained import listed_samples
+from relubias.references.constrained import UNREACHABLE, listed_samples
 from relubias.references.lifting import Lifted, pre_activations, state_of
 from relubias.references.pattern import pattern_minimum
+from relubias.references.reach import sufficient
 from relubias.references.record import MinimumNorm
+from relubias.references.smallest import WIDTH
 from relubias.status import Optimality
-
-#: Widths of the interval up to this size, relative to the norm, make a solution optimal.
-WIDTH = 1e-8
 
 
 class Searched(Protocol):
@@ -60,14 +59,13 @@ def reachable_labels(problem: Problem) -> tuple[Array, NDArray[np.bool_]]:
     Samples that coincide have the same prediction, for which Σ (f − y_i)² asks to be their mean; a zero sample is
     predicted 0.
     """
-    labels, kept = problem.labels.copy(), problem.operator.diagonal > 0
-    labels[~kept] = 0.0
+    labels = problem.labels.copy()
+    labels[problem.operator.diagonal == 0] = 0.0
     for group in problem.facts.duplicates:
         members = list(group)
         if np.ptp(labels[members]) > 0:
             labels[members] = labels[members].mean()
-        kept[members[1:]] = False
-    return labels, kept
+    return labels, sufficient(problem)
 
 
 def record_of(tree: Searched, found: Found) -> MinimumNorm:
@@ -152,6 +150,12 @@ def _unsolved(tree: Searched, found: Found) -> MinimumNorm:
         status = Optimality.INTERRUPTED if found.interrupted else Optimality.BUDGET
         stopped = "before the search was interrupted, within" if found.interrupted else "within"
         message = f"no weights that fit all labels were found {stopped} {found.nodes:,} nodes; {rank}; {compromise}."
+    elif found.lower_bound <= UNREACHABLE * nearest.norm:
+        status = Optimality.BUDGET
+        message = (
+            f"every case is examined, but no weights that fit all labels were found within the digits of this nearly "
+            f"singular Gram matrix; {rank}; {compromise}."
+        )
     else:
         status = Optimality.INFEASIBLE
         short = f" of norm below {found.lower_bound:.2g}" if math.isfinite(found.lower_bound) else ""
@@ -162,8 +166,8 @@ def _unsolved(tree: Searched, found: Found) -> MinimumNorm:
         nearest,
         status=status,
         message=message,
-        norm=nearest.norm if found.closed else math.inf,
-        lower_bound=min(found.lower_bound, nearest.norm) if found.closed else found.lower_bound,
+        norm=nearest.norm if status is Optimality.INFEASIBLE else math.inf,
+        lower_bound=min(found.lower_bound, nearest.norm) if status is Optimality.INFEASIBLE else found.lower_bound,
         kkt=replace(nearest.kkt, primal=float(missed.max()) / tree.scale),
         infeasible_rows=rows,
         nodes=found.nodes,

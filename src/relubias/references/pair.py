@@ -29,7 +29,7 @@ from relubias.linalg.gram import Array
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import BUDGET, Choice, Relaxed, search
-from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, Constraints, Evidence, norm_demanded
+from relubias.references.conditions import ROUNDING, Constraints, Evidence, norm_demanded
 from relubias.references.constrained import best_multipliers
 from relubias.references.lifting import Lifted, pre_activations
 from relubias.references.outcome import reachable_labels, record_of
@@ -102,7 +102,7 @@ class PairTree:
     def norm(self, choice: Choice, near: Relaxed | None) -> float:
         """The least norm in the given pieces; infinite where they cannot be met."""
         _, _, proof = self.decided(choice, near)
-        return proof.norm if proof.kkt.primal <= LARGEST_FLOOR else math.inf
+        return proof.norm if proof.feasible else math.inf
 
     def decided(self, choice: Choice, near: Relaxed | None = None) -> tuple[Lifted, Array, Evidence]:
         """Solve with all pieces decided: the constraints, their multipliers and the evidence for them."""
@@ -140,7 +140,7 @@ class PairTree:
         operator = program.operator(self.problem.operator)
         multipliers, proof = best_multipliers(operator, constraints, binding=self._guess(choice, rows, near))
         bound = proof.lower_bound
-        if proof.kkt.primal > LARGEST_FLOOR:
+        if not proof.feasible:
             error = least_violation(operator, constraints)
             if error is not None:
                 bound = max(bound, norm_demanded(operator, constraints, error))

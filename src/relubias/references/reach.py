@@ -35,7 +35,8 @@ def reachable(problem: Problem, signs: Collection[int] = (1, -1)) -> tuple[Array
     ----------
     problem : Problem
     signs : collection of int
-        The signs that neurons have. Labels of another sign are best predicted 0.
+        The signs that neurons have. Labels of another sign are best predicted 0. With one sign only, and opposite rows
+        on few lines, what remains need not be within reach of that sign.
 
     Returns
     -------

@@ -76,13 +76,14 @@ class MinimumNorm:
         One sentence.
     state : State
         The solution. Where the status is infeasible: the weights of least norm among those whose violations have
-        the least sum of squares. Pre-activations are set to the constraints they meet up to `kkt.primal`, so that
-        a sample held at 0 is inactive.
+        the least sum of squares; of several neurons within one pattern only, unless coinciding or zero rows are why.
+        Pre-activations are set to the constraints they meet up to `kkt.primal`, so that a sample held at 0 is
+        inactive.
     norm : float
         ‖w‖; where `of` is ``"variation"``, Σ_k |a_k|‖w_k‖.
     lower_bound : float
         No solution has a smaller norm than this, rounding of K to ε √(K_ii K_jj) included. Where the status is
-        infeasible there is no solution, and the bound is one for the compromises of least violation.
+        infeasible there is no solution, and the bound is one for those compromises.
     kkt : KKT
         Residuals of `state` in the original conditions.
     infeasible_rows : tuple of int

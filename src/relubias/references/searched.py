@@ -6,6 +6,8 @@ Two neurons of opposite sign have two pieces a sample (:mod:`relubias.references
 
 from __future__ import annotations
 
+from relubias.arguments import is_whole
+from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import BUDGET
@@ -29,6 +31,21 @@ def usual_budget(problem: Problem, network: Network) -> int:
     if network.n_neurons == 1 or is_pair(network):
         return BUDGET
     return int(min(BUDGET, max(FEWEST, EFFORT / float(problem.n_samples * network.n_neurons) ** 2)))
+
+
+def checked_budget(budget: int | None) -> int | None:
+    """Return a budget as an int, None as it is.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a positive whole number.
+    """
+    if budget is None:
+        return None
+    if not is_whole(budget) or budget < 1:
+        raise ArgumentError(f"budget={budget!r} is not a positive whole number of convex programs.")
+    return int(budget)
 
 
 def tree_of(problem: Problem, network: Network) -> PairTree | ManyTree:

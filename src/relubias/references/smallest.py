@@ -12,7 +12,7 @@ from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 from relubias.references.gauge import Gauge
 
-#: Intervals up to this width, relative, make a network the smallest one.
+#: Intervals up to this width, relative to the norm, prove that nothing is smaller.
 WIDTH = 1e-8
 
 

@@ -27,7 +27,7 @@ from relubias.references.conditions import LARGEST_FLOOR, TOLERANCE
 from relubias.references.constrained import listed_samples
 from relubias.references.gauge import VARIATION
 from relubias.references.lifting import pre_activations, state_of
-from relubias.references.reach import reachable
+from relubias.references.reach import reachable, sufficient
 from relubias.references.record import KKT, MinimumNorm
 from relubias.references.search import MOST
 from relubias.references.smallest import Smallest
@@ -137,10 +137,16 @@ def _verdict(
     problem: Problem, found: Smallest, misfit: float, width: float, rows: tuple[int, ...]
 ) -> tuple[Optimality, str]:
     between = f"is between {found.lower_bound:.10g} and {found.size:.10g}"
+    many = int(np.count_nonzero(sufficient(problem))) > MOST
     if not np.isfinite(found.size):
+        reason = "this nearly singular Gram matrix leaves too few digits"
+        if many:
+            reason = (
+                f"of more than {MOST} samples one neuron for each sign is tried, and for these dependent rows none fits"
+            )
         return Optimality.BUDGET, (
-            "no network that fits all labels was found: this nearly singular Gram matrix leaves too few digits; the "
-            f"minimum variation norm is at least {found.lower_bound:.10g}."
+            f"no network that fits all labels was found: {reason}; the minimum variation norm is at least "
+            f"{found.lower_bound:.10g}."
         )
     if rows:
         return Optimality.INFEASIBLE, (
@@ -157,7 +163,7 @@ def _verdict(
             f"the minimum variation norm Σ|a_k|‖w_k‖ over any number of neurons is proven: it is known to {width:.1e}, "
             f"relative, and {reached}."
         )
-    reason = f"a search with a proof takes at most {MOST} samples" if problem.n_samples > MOST else "the digits run out"
+    reason = f"a search with a proof takes at most {MOST} samples" if many else "the digits run out"
     return Optimality.BUDGET, (
         f"the minimum variation norm Σ|a_k|‖w_k‖ over any number of neurons {between} (relative width {width:.1e}), "
         f"the latter {reached}: {reason}."
