@@ -40,6 +40,7 @@ NAMES = [
     "starts",
     "step_sizes",
     "studies",
+    "theory",
 ]
 HEAVY = {"numpy", "scipy", "numba", "matplotlib", "pandas", "pyarrow", "typer", "rich"}
 

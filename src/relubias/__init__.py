@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relubias import claims, errors, sampling, starts, step_sizes, studies
+    from relubias import claims, errors, sampling, starts, step_sizes, studies, theory
     from relubias.analysis import Analysis, analyze
     from relubias.comparison import Gap, gap
     from relubias.dynamics.descent import Descent, gradient_descent
@@ -60,9 +60,10 @@ __all__ = [
     "starts",
     "step_sizes",
     "studies",
+    "theory",
 ]
 
-_MODULES = ("claims", "errors", "sampling", "starts", "step_sizes", "studies")
+_MODULES = ("claims", "errors", "sampling", "starts", "step_sizes", "studies", "theory")
 
 _NAMES = {
     "relubias.analysis": ("Analysis", "analyze"),
