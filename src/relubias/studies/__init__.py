@@ -18,13 +18,14 @@ from relubias.studies.check import Forecast, forecast
 from relubias.studies.grid import Axis, Cell
 from relubias.studies.limits import Limits
 from relubias.studies.measures import MEASURES, Measure
+from relubias.studies.measures_audit import AUDIT
 from relubias.studies.measures_theory import THEORY
 from relubias.studies.rerun import Rerun, rerun
 from relubias.studies.runner import RunReport, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
 
-MEASURES.update(THEORY)
+MEASURES.update(THEORY | AUDIT)
 
 __all__ = [
     "MEASURES",
