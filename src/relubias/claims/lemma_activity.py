@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 ID = "lemma_activity"
 CONTROL, COUNTER = f"{ID}-control", f"{ID}-counterexample"
 N, D, LOST = "problem.n_samples", "problem.features.n_features", "lemmas.activity_violations"
-MEASURE = ("run.status", "lemmas.activity_tested", LOST, "lemmas.guaranteed")
+KNOWN = "lemmas.guaranteed"
+MEASURE = ("run.status", "lemmas.activity_tested", LOST, KNOWN)
 #: The least probability that is claimed for n ≤ d₂/100.
 LEAST = 0.9
 
@@ -68,7 +69,7 @@ def held(rows: DataFrame) -> Proportion:
 
 
 def _known(rows: DataFrame) -> Proportion:
-    return proportion(rows, lambda part: part["lemmas.guaranteed"].astype(bool), needs="lemmas.guaranteed")
+    return proportion(rows, lambda part: part[KNOWN].astype(bool), needs=KNOWN)
 
 
 def judge(rows: Rows) -> Finding:
@@ -90,24 +91,23 @@ def judge(rows: Rows) -> Finding:
 
 def figures(rows: Rows) -> dict[str, Figure]:
     """How often the lemma held, and was known before, over n/d."""
-    from relubias.report.study_page import LOOKS, page
-
     import pandas as pd
+
+    from relubias.report.study_page import LOOKS, page
 
     table = pd.concat([rows[ID], rows[CONTROL]], ignore_index=True)
     table = table.assign(ratio=table[N] / table[D])
+    lines = (
+        ("held", proportions(table, lambda part: part[LOST] == 0, by="ratio", needs=LOST)),
+        ("known before the run", proportions(table, lambda part: part[KNOWN].astype(bool), by="ratio", needs=KNOWN)),
+    )
     with page() as (sheet, axes):
-        for (name, column, wanted), (colour, line, marker) in zip(
-            (("held", LOST, 0), ("known before the run", "lemmas.guaranteed", 1)), LOOKS, strict=False
-        ):
-            shares = proportions(
-                table, lambda part, c=column, w=wanted: part[c].astype(float) == w, by="ratio", needs=column
-            )
+        for (name, shares), (colour, style, marker) in zip(lines, LOOKS, strict=False):
             x = [float(str(share.at["ratio"])) for share in shares]
-            values = [share.estimate for share in shares]
-            errors = [[v.value - v.low for v in values], [v.high - v.value for v in values]]
+            found = [share.estimate for share in shares]
+            errors = [[e.value - e.low for e in found], [e.high - e.value for e in found]]
             axes.errorbar(
-                x, [v.value for v in values], errors, marker=marker, linestyle=line, color=colour, capsize=2, label=name
+                x, [e.value for e in found], errors, marker=marker, linestyle=style, color=colour, capsize=2, label=name
             )
         axes.set(xscale="log", xlabel="n/d", ylabel="share of runs", ylim=(-0.03, 1.03))
         axes.legend(fontsize=8)
@@ -117,8 +117,8 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="Activity is kept (Lemma 5)",
-    statement="A sample that is active in a neuron of the sign of its label is active after the next step too, at every "
-    "step of training, with high probability where d₂ is large against n.",
+    statement="A sample that is active in a neuron of the sign of its label is active after the next step too, at "
+    "every step of training, with high probability where d₂ is large against n.",
     source="paper, Lemma 5",
     chapter="One neuron",
     place=3,
@@ -133,6 +133,6 @@ CLAIM = Claim(
     figures=figures,
     method="One neuron and a pair, all samples active at ε = 1e-3, Gaussian features with d = 100 n and more, labels "
     "±U[½, 2], η = 0.5/‖λ‖₁. Every run is audited step by step up to its last change of pattern, and its certificate "
-    "covers the rest; a run counts only if no sample at all was lost. An instance that breaks the hypotheses shows that "
-    "losses are seen.",
+    "covers the rest; a run counts only if no sample at all was lost. An instance that breaks the hypotheses shows "
+    "that losses are seen.",
 )

@@ -152,21 +152,21 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="Deep inactivity is kept (Lemma 6)",
-    statement="A sample that is inactive deeply enough stays inactive for ever, in neurons of either sign; deeply enough "
-    "is a depth of the size √(n/d₂) max|y|.",
+    statement="A sample that is inactive deeply enough stays inactive for ever, in neurons of either sign; deeply "
+    "enough is a depth of the size √(n/d₂) max|y|.",
     source="paper, Lemma 6; the size of the depth is ours",
     chapter="One neuron",
     place=4,
     studies=studies,
     judge=judge,
     control=Control(
-        "Depths in units of √(n/d) max|y|, for a spectrum whose d₂ is far below d; twice that size is not deep, so that "
-        "the same judge has to say no.",
+        "Depths in units of √(n/d) max|y|, for a spectrum whose d₂ is far below d; twice that size is not deep, so "
+        "that the same judge has to say no.",
         studies=control,
         rows=other_size,
     ),
     figures=figures,
-    method="Six neurons, disjoint start at ε = 1e-3, n = 60, labels ±U[½, 2], η = 0.5/‖λ‖₁; Gaussian features with three "
-    "spectra, d₂ = 6,000, 600,000 and about 800. All inactive pairs start at one depth, from a tenth of √(n/d₂) max|y| "
-    "to twice that; runs are followed step by step to their last change, and certified from there.",
+    method="Six neurons, disjoint start at ε = 1e-3, n = 60, labels ±U[½, 2], η = 0.5/‖λ‖₁; Gaussian features with "
+    "three spectra, d₂ = 6,000, 600,000 and about 800. All inactive pairs start at one depth, from a tenth of "
+    "√(n/d₂) max|y| to twice that; runs are followed step by step to their last change, and certified from there.",
 )

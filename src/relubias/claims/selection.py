@@ -59,7 +59,7 @@ def _study(name: str, repeats: int, **tables: object) -> Study:
 
 
 def judge(rows: Rows) -> Finding:
-    """Both halves in all samples of a draw, and the distance at the largest d, of which the trials are all that count."""
+    """Both halves in all samples of a draw, and the distance at the largest d."""
     table = rows[ID]
     c = numbers_of(table, STEP)
     quantities = [
@@ -87,12 +87,12 @@ def judge(rows: Rows) -> Finding:
         f"{quantity.value:.3g} ({quantity.name.split(' at ')[1].split(',')[0]})" for quantity in apart
     )
     told = (
-        f"all positive labels interpolated in {fitted} of the draws, all negative ones predicted as exactly 0 in {silent}; "
-        f"relative distance to the linear interpolator, at the largest d: {distances}"
+        f"all positive labels interpolated in {fitted} of the draws, all negative ones predicted as exactly 0 in "
+        f"{silent}; relative distance to the linear interpolator, at the largest d: {distances}"
     )
     return Finding.of(
         quantities,
-        f"The limit selects: {told}. It tends to |1 − c| ‖y₋‖/‖y‖: at c = 1 the weights of the two approach each other.",
+        f"The limit selects: {told}. It tends to |1 − c| ‖y₋‖/‖y‖: at c = 1 the two weight vectors meet.",
         otherwise=f"It is not shown that the limit selects and stays away from the linear interpolator: {told}.",
     )
 
