@@ -1,4 +1,4 @@
-"""How the documentation is built; the interface section is written anew from the public names each time."""
+"""How the documentation is built; the introduction and the interface section are written anew from the program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 import relubias
+from relubias.report.html import Heading, Picture, Text, svg
+from relubias.report.introduction import introduction as introduction_blocks
 
 project = "relubias"
 author = "the relubias authors"
@@ -70,7 +72,30 @@ def interface() -> str:
     return "\n".join(["Interface", "=========", "", *lines])
 
 
-page = Path(__file__).parent / "api" / "index.rst"
-page.parent.mkdir(exist_ok=True)
-if not page.is_file() or page.read_text(encoding="utf-8") != interface():
-    page.write_text(interface(), encoding="utf-8")
+def introduction() -> dict[str, bytes]:
+    """Return the files of the introduction: its text as Markdown, and its figures."""
+    lines = ["# Implicit bias, and what a ReLU does to it"]
+    found: dict[str, bytes] = {}
+    for block in introduction_blocks():
+        if isinstance(block, Heading):
+            lines.append(f"## {block.text}")
+        elif isinstance(block, Picture):
+            name = f"figure-{len(found) + 1}.svg"
+            found[name] = svg(block.figure)
+            lines += [f"![{block.caption}]({name})", f"*{block.caption}*"]
+        elif isinstance(block, Text):
+            lines.append(block.text.replace("*", r"\*"))
+    return found | {"index.md": ("\n\n".join(lines) + "\n").encode()}
+
+
+def write(name: str, content: bytes) -> None:
+    """Write a file of the documentation, unless it is there already, which would have it built again."""
+    path = Path(__file__).parent / name
+    path.parent.mkdir(exist_ok=True)
+    if not path.is_file() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+write("api/index.rst", interface().encode())
+for file, content in introduction().items():
+    write(f"introduction/{file}", content)

@@ -28,7 +28,7 @@ def test_the_python_of_the_documents_runs(code: str, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(compile(code, "snippet", "exec"), names)
-    assert {"report", "gap", "run", "fit"} & set(names)
+    assert {"report", "gap", "run", "fit", "claim"} & set(names)
 
 
 def test_the_toml_of_the_documents_names_samplers() -> None:

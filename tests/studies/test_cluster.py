@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from study_cases import SMALL, computed, small
 
 from relubias.errors import ArgumentError, MissingDependency
 from relubias.studies import cluster
+from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
+from relubias.studies.work import Outcome
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed", "ignore::ResourceWarning")
@@ -121,3 +124,23 @@ def test_blas_has_one_thread_or_the_cell_fails(monkeypatch: pytest.MonkeyPatch) 
     assert told[False].startswith("done [1")
     assert told[True].startswith(("done [1", "failed [2"))  # newer threadpoolctl: the first thread to set it keeps it
     assert told[True].startswith("done") or "BLAS keeps several threads in this process" in told[True]
+
+
+def test_what_dask_gives_up_is_tried_one_by_one_and_then_fails() -> None:
+    """Made-up futures: a worker that is killed again and again takes minutes."""
+
+    class KilledWorker(Exception):
+        """Dask's word for it."""
+
+    crew = object.__new__(cluster.Cluster)
+    crew.events, crew.closed, lane = Events(), False, Lane(width=2)
+    for ids in (("a", "b"), ("a",)):
+        future: Future[list[Outcome]] = Future()
+        future.set_exception(KilledWorker("four workers died"))
+        crew._back(lane, ids, future)
+    lost, came = crew.events.get_nowait(), crew.events.get_nowait()
+    assert isinstance(lost, Lost)
+    assert (lost.held, lost.blamed) == (("a", "b"), ("a", "b"))
+    assert isinstance(came, Came)
+    assert (came.outcome.id, came.outcome.status) == ("a", "failed")
+    assert came.outcome.message == "the workers that computed it were lost (KilledWorker: four workers died)"

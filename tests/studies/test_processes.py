@@ -14,6 +14,7 @@ import pytest
 from study_cases import SMALL, computed, small
 
 from relubias.errors import RelubiasError
+from relubias.studies import crew as crew_module
 from relubias.studies import processes, runner
 from relubias.studies.check import forecast
 from relubias.studies.crew import Came
@@ -78,9 +79,19 @@ def test_cells_over_their_limits_fail_and_the_others_do_not(tmp_path: Path) -> N
     assert report.seconds < 60.0
 
 
+def test_a_cell_that_wants_too_much_memory_fails_and_the_next_one_has_its_own() -> None:
+    text = SMALL.replace("problem.features.n_features = [1e2, 1e6]", "problem.n_samples = [2000, 20]")
+    study = Study.from_toml(text.replace("d=100", "d=1e6") + "[limits]\nmegabytes = 60")
+    large, small_one = list(study.cells())[:: study.n_cells - 1]
+    outcomes = once(study, [large, small_one, large])
+    assert [outcome.status for outcome in outcomes] == ["failed", "done", "failed"]
+    assert outcomes[0].message == "the cell wanted more memory than its limit of 60 MB"
+    assert "Traceback" in outcomes[0].traceback
+
+
 def test_a_cell_that_cannot_be_interrupted_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker is stopped, as one in an endless call of a library would be."""
-    monkeypatch.setattr(runner, "GRACE", 0.5)
+    monkeypatch.setattr(crew_module, "GRACE", 0.5)
     crews: list[Processes] = []
 
     class Watched(Processes):

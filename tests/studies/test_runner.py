@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,13 @@ import pandas as pd
 import pytest
 from study_cases import SMALL, InThisProcess, computed, small
 
-from relubias.errors import ArgumentError
-from relubias.studies import runner
+from relubias.errors import ArgumentError, DataError
+from relubias.studies import crew, database, runner
 from relubias.studies.grid import Cell
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
+from relubias.studies.work import Outcome
 
 Crews = list[InThisProcess]
 
@@ -30,11 +32,11 @@ def crews(monkeypatch: pytest.MonkeyPatch) -> Crews:
 def hire(monkeypatch: pytest.MonkeyPatch, fate: Callable[[Cell], bool]) -> Crews:
     made: Crews = []
 
-    def crew(study: Study, workers: int) -> InThisProcess:
+    def crew_of(study: Study, workers: int) -> InThisProcess:
         made.append(InThisProcess(study, fate))
         return made[-1]
 
-    monkeypatch.setattr(runner, "Processes", crew)
+    monkeypatch.setattr(runner, "Processes", crew_of)
     monkeypatch.setattr(runner, "WINDOW", 0.0)
     return made
 
@@ -54,9 +56,9 @@ def undisturbed(path: Path, study: Study) -> pd.DataFrame:
 def test_a_run_computes_every_cell_once(crews: Crews, tmp_path: Path) -> None:
     seen: list[Snapshot] = []
     report = run(small(), tmp_path / "s.db", workers=1, progress=seen.append)
-    (crew,) = crews
-    assert sorted(id for batch in crew.sent for id in batch) == sorted(cell.id for cell in small().cells())
-    assert (report.finished, report.status.done, report.interrupted, crew.closed) == (12, 12, False, False)
+    (only,) = crews
+    assert sorted(id for batch in only.sent for id in batch) == sorted(cell.id for cell in small().cells())
+    assert (report.finished, report.status.done, report.interrupted, only.closed) == (12, 12, False, False)
     assert [outcome.id for snapshot in seen for outcome in snapshot.outcomes] == [cell.id for cell in small().cells()]
     assert (seen[0].pending, seen[-1].pending, seen[-1].done) == (12, 0, 12)
     pd.testing.assert_frame_equal(table_of(tmp_path / "s.db"), undisturbed(tmp_path / "u.db", small()))
@@ -128,15 +130,15 @@ def test_a_cell_that_never_comes_back_is_given_up_and_the_others_are_not(
 ) -> None:
     stuck = next(small().cells()).id
     crews = hire(monkeypatch, lambda cell: False)
-    monkeypatch.setattr(runner, "GRACE", 0.0)
+    monkeypatch.setattr(crew, "GRACE", 0.0)
     monkeypatch.setattr(runner, "LOOK", 0.01)
     send = InThisProcess.send
     monkeypatch.setattr(InThisProcess, "send", lambda self, lane, cells: stuck_at(self, lane, cells))
 
-    def stuck_at(crew: InThisProcess, lane: object, cells: list[Cell]) -> None:
-        send(crew, lane, cells)  # type: ignore[arg-type]
+    def stuck_at(self: InThisProcess, lane: object, cells: list[Cell]) -> None:
+        send(self, lane, cells)  # type: ignore[arg-type]
         if any(cell.id == stuck for cell in cells):
-            crew.events.get()  # what came back first never arrives
+            self.events.get()  # what came back first never arrives
 
     study = Study.from_toml(SMALL + "[limits]\nseconds = 1.0")
     report = run(study, tmp_path / "s.db", workers=1)
@@ -198,3 +200,67 @@ def test_workers_that_make_no_sense_are_refused(tmp_path: Path, workers: object)
 def test_a_cluster_brings_its_own_workers(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="the workers of a cluster are those that it has"):
         run(small(), tmp_path / "s.db", workers=1, cluster="tcp://localhost:1")
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_what_was_committed(
+    crews: Crews, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, study = tmp_path / "s.db", small(repeats=60)
+    Store.create(path, study).close()
+    connect = database.connect
+
+    def small_disk(place: Path) -> sqlite3.Connection:
+        connection = connect(place)
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        return connection
+
+    with monkeypatch.context() as disk:
+        disk.setattr(database, "connect", small_disk)
+        seen: list[Snapshot] = []
+        with pytest.raises(DataError, match="there is no room left; what was reported as done is kept"):
+            run(study, path, workers=1, progress=seen.append)
+    assert crews[0].closed is True
+    with Store.open(path) as store:
+        assert store.status().done == seen[-1].done > 0
+        assert store.status().holder is None
+    assert run(study, path, workers=1).finished == 240 - seen[-1].done
+    pd.testing.assert_frame_equal(table_of(path), undisturbed(tmp_path / "u.db", study))
+
+
+def test_the_time_of_a_cell_counts_only_when_its_worker_has_begun() -> None:
+    class Starting(crew.Lane):
+        """A lane whose worker is not there yet."""
+
+        @property
+        def is_ready(self) -> bool:
+            """Not yet."""
+            return False
+
+    cells = list(small().cells())
+    for lane, late in ((crew.Lane(), cells[0].id), (Starting(), None), (crew.Lane(width=4), None)):
+        lane.give(cells)
+        lane.since -= 2.0 + crew.GRACE
+        assert lane.overdue(1.0) == late
+        assert lane.overdue(None) is None
+    wide = crew.Lane(width=4)
+    wide.give(cells)
+    wide.since -= 4.0 * (1.0 + crew.GRACE) + 1.0
+    assert wide.overdue(1.0) == cells[0].id
+
+
+def test_batches_follow_the_time_that_cells_take_of_late(tmp_path: Path) -> None:
+    study = small(repeats=100)
+    with Store.create(tmp_path / "s.db", study) as store:
+        dispatch = runner._Dispatch(store, threading.Event(), None)
+        crew_of_one = InThisProcess(study)
+        sizes = [dispatch._batch(crew_of_one)]
+        for seconds in (0.001, 1.0):
+            cells = [dispatch.pending.popleft() for _ in range(20)]
+            dispatch._commit([Outcome(cell.id, "done", seconds=seconds) for cell in cells], 0.0)
+            sizes.append(dispatch._batch(crew_of_one))
+        assert sizes == [1, 10, 1]  # a hundredth of a second of work
+        dispatch.usual = 0.001
+        while len(dispatch.pending) > 12:
+            dispatch.pending.popleft()
+        assert dispatch._batch(crew_of_one) == 3  # at the end, no lane takes more than its share

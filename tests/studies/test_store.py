@@ -148,6 +148,22 @@ def test_more_cells_are_added_only_on_request_and_stay_in_the_order_of_the_grid(
         assert store.study == more
 
 
+def test_data_that_changed_under_a_study_are_noticed(tmp_path: Path) -> None:
+    data = tmp_path / "few.csv"
+    data.write_text("y,a,b\n1,2,3\n-1,0,1\n", encoding="utf-8")
+    study = Study.from_dict({"name": "file", "problem": {"file": str(data), "target": "y"}})
+    with Store.create(tmp_path / "s.db", study) as store:
+        assert store.adopt(study) == 0
+        data.write_text("y,a,b\n1,2,3\n-1,0,2\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"few.csv is not the file that it was when .*s\.db was made"):
+            store.adopt(study)
+        data.unlink()
+        with pytest.raises(DataError, match=r"cannot read .*few\.csv"):
+            store.adopt(study)
+    with pytest.raises(DataError, match=r"cannot read .*few\.csv"):
+        Store.create(tmp_path / "t.db", study)
+
+
 def test_limits_may_change(full: Path) -> None:
     with Store.open(full) as store:
         study = Study.from_toml(SMALL + "[limits]\nseconds = 9")
@@ -171,6 +187,10 @@ def test_an_id_that_is_none_or_several_is_refused(full: Path) -> None:
 
 def damaged_truncated(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 // 4096 * 4096])
+
+
+def damaged_by_a_few_bytes(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
 
 
 def damaged_to_a_stub(path: Path) -> None:
@@ -210,7 +230,8 @@ def damaged_a_folder(path: Path) -> None:
 
 
 DAMAGES = [
-    (damaged_truncated, "truncated or damaged"),
+    (damaged_truncated, "is truncated; nothing was written to it"),
+    (damaged_by_a_few_bytes, "is truncated; nothing was written to it"),
     (damaged_to_a_stub, "is no store, or its beginning is destroyed"),
     (damaged_emptied, "is empty and no store"),
     (damaged_in_the_head, "is no store, or its beginning is destroyed"),

@@ -109,6 +109,17 @@ def test_a_file_that_is_not_there_or_wrong_is_named(tmp_path: Path) -> None:
         Study.read(path)
 
 
+def test_long_lists_that_differ_are_shown_by_their_ends() -> None:
+    many, more = (
+        Study.from_dict(small().as_dict() | {"grid": {"dynamics.step_size": list(range(1, n))}}) for n in (300, 400)
+    )
+    (line,) = many.differences(more)
+    assert line.startswith("grid.dynamics.step_size: [1,2,3,")
+    assert " … " in line
+    assert line.endswith("398,399]")
+    assert len(line) < 300
+
+
 def test_linked_coordinates_are_varied_together() -> None:
     study = Study.from_toml(
         'name = "s"\nproblem = "gaussian n=8 d=100"\n'

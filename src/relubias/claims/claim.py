@@ -241,6 +241,8 @@ class Claim:
         Rows of the studies → figures by name.
     method : str
         What is measured and how it is judged, for the report.
+    captions : dict of str to str
+        What is to be seen in each figure, one sentence, by its name.
     """
 
     id: str
@@ -254,6 +256,7 @@ class Claim:
     control: Control
     figures: Callable[[Rows], dict[str, Figure]] = field(default=_no_figures)
     method: str = ""
+    captions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[int, int, str]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
+import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from relubias import __version__
 from relubias.claims.claim import CHAPTERS, Claim, Finding, Verdict
 from relubias.claims.result import Ran, Result
 from relubias.report.html import Block, Cell, Command, Heading, Page, Picture, Section, Table, Text
 from relubias.studies.progress import duration
+from relubias.studies.work import environment
 from relubias.wording import count, number, sentence
 
 TITLE = "What gradient descent on a ReLU model picks: claims and measurements"
 
 
-def command(id: str, *, quick: bool, output: Path) -> str:
-    """What repeats just this claim."""
-    words = ["relubias", "reproduce", "--claims", id, *(["--quick"] if quick else []), "--output", str(output)]
-    return shlex.join(words)
+def command(id: str, *, quick: bool) -> str:
+    """What repeats just this claim from nothing, in a folder of its own."""
+    return " ".join(["relubias reproduce --claims", id, *(["--quick"] if quick else []), f"--output again-{id}"])
 
 
 def page(
@@ -27,7 +25,6 @@ def page(
     *,
     quick: bool,
     seconds: float,
-    output: Path,
     introduction: Sequence[Block],
     missing: Sequence[Claim] = (),
 ) -> Page:
@@ -40,8 +37,6 @@ def page(
     quick : bool
     seconds : float
         How long all of it took.
-    output : Path
-        The folder, for the commands.
     introduction : sequence of Block
     missing : sequence of Claim
         Claims that were not measured since it was interrupted.
@@ -51,9 +46,8 @@ def page(
         parts = [result for result in results if result.claim.chapter == chapter]
         if parts:
             sections.append(Section(_anchor(chapter), chapter, ()))
-            sections += [_section(result, quick=quick, output=output) for result in parts]
-    versions = f"relubias {__version__}; {'quick' if quick else 'full'} studies; {duration(seconds)} by the clock."
-    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, versions)
+            sections += [_section(result, quick=quick) for result in parts]
+    return Page(TITLE, [*_summary(results, quick), *_missing(missing)], sections, _foot(quick, seconds))
 
 
 def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
@@ -75,6 +69,16 @@ def _row(result: Result) -> list[str | Cell]:
     return [Cell(claim.title, link=claim.id), claim.source, verdict, *numbers]
 
 
+def _foot(quick: bool, seconds: float) -> str:
+    known = json.loads(environment())
+    versions = ", ".join(f"{name} {version}" for name, version in known["versions"].items())
+    kind = "quick" if quick else "full"
+    return (
+        f"{versions}; {known['system']}. Report of {kind} studies, made in {duration(seconds)}; what had been computed "
+        "before was not computed again. Each row of a study has its versions and its machine beside it."
+    )
+
+
 def _missing(claims: Sequence[Claim]) -> list[Block]:
     if not claims:
         return []
@@ -82,20 +86,20 @@ def _missing(claims: Sequence[Claim]) -> list[Block]:
     return [Text(f"It was interrupted: not measured, or not to their end, are {names}. The same command goes on.")]
 
 
-def _section(result: Result, *, quick: bool, output: Path) -> Section:
+def _section(result: Result, *, quick: bool) -> Section:
     claim = result.claim
     blocks: list[Block] = [
         Text(claim.statement, "statement"),
         Text(f"Source: {claim.source}.", "note"),
         Text(f"{str(result.verdict).capitalize()}. {result.sentence}", _kind(result.verdict)),
     ]
-    blocks += [Picture(figure, f"{claim.title}: {_words(name)}.") for name, figure in result.figures.items()]
+    blocks += [Picture(figure, _caption(claim, name)) for name, figure in result.figures.items()]
     if result.finding.quantities:
         blocks += [Heading("Numbers"), _numbers(result.finding)]
     blocks += [Heading("What was run")]
     blocks += [Text(claim.method)] if claim.method else []
     blocks += [_studies(result.ran)] if result.ran else []
-    blocks += [Text("This row alone, again:"), Command(command(claim.id, quick=quick, output=output))]
+    blocks += [Text("This row alone, again:"), Command(command(claim.id, quick=quick))]
     blocks += [Command(ran.study.to_toml(), f"The study {ran.study.name} as a file") for ran in result.ran]
     blocks += [Heading("Negative control"), Text(sentence(claim.control.sentence)), Text(_control(result))]
     if result.control.quantities:
@@ -146,8 +150,9 @@ def _kind(verdict: Verdict) -> str:
     return str(verdict).replace(" ", "-")
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ").replace("-", " ")
+def _caption(claim: Claim, name: str) -> str:
+    words = name.replace("_", " ").replace("-", " ")
+    return claim.captions.get(name, f"{claim.title}: {words}.")
 
 
 def _anchor(chapter: str) -> str:

@@ -10,10 +10,13 @@ from relubias.claims.claim import Claim, Finding, Judge, Quantity, Rows, Verdict
 from relubias.errors import RelubiasError
 from relubias.studies.spec import Study
 from relubias.studies.store import StudyStatus
-from relubias.wording import sentence
+from relubias.wording import count, sentence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: The largest share of failed cells with which a claim can be supported.
+MOST_FAILED = 0.05
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class Result:
 def judged(claim: Claim, rows: Rows, ran: Sequence[Ran], seconds: float) -> Result:
     """Judge the rows of a claim and of its control, and draw them; whatever cannot be judged or drawn is said."""
     own = {name: rows[name] for name in _names(claim)}
-    finding = opinion(claim.judge, own)
+    finding = _with_failures(opinion(claim.judge, own), [part for part in ran if part.study.name in own])
     try:
         control = opinion(claim.control.judge or claim.judge, claim.control.rows(rows))
     except Exception as error:
@@ -118,6 +121,19 @@ def judged(claim: Claim, rows: Rows, ran: Sequence[Ran], seconds: float) -> Resu
         text = f"{sentence(finding.sentence)} No figure could be drawn: {told(error)}"
         finding = Finding(finding.verdict, text, finding.quantities)
     return Result(claim, finding, control, tuple(ran), figures, seconds)
+
+
+def _with_failures(finding: Finding, ran: Sequence[Ran]) -> Finding:
+    """Failed cells are told, and nothing is supported where there are many: they need not be like the others."""
+    failed, cells = (sum(getattr(part.status, name) for part in ran) for name in ("failed", "n_cells"))
+    if not failed:
+        return finding
+    text = f"{sentence(finding.sentence)} {failed:,} of {count(cells, 'cell')} failed."
+    verdict = finding.verdict
+    if failed > MOST_FAILED * cells and verdict is Verdict.SUPPORTED:
+        verdict = Verdict.INCONCLUSIVE
+        text += " These are too many to support anything."
+    return Finding(verdict, text, finding.quantities)
 
 
 def opinion(judge: Judge, rows: Rows) -> Finding:

@@ -14,6 +14,7 @@ from relubias.claims.page import command, page
 from relubias.claims.result import Result
 from relubias.report.html import html
 from relubias.report.introduction import introduction
+from relubias.studies.work import environment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,14 +36,13 @@ def write(
     values = {
         "relubias": __version__,
         "quick": quick,
-        "claims": [
-            result.as_dict() | {"command": command(result.claim.id, quick=quick, output=folder)} for result in results
-        ],
+        "environment": json.loads(environment()),
+        "claims": [result.as_dict() | {"command": command(result.claim.id, quick=quick)} for result in results],
         "missing": [claim.id for claim in missing],
     }
     text = json.dumps(values, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     write_atomically(folder / "claims.json", lambda stream: stream.write(text.encode()))
-    found = page(results, quick=quick, seconds=seconds, output=folder, introduction=introduction(), missing=missing)
+    found = page(results, quick=quick, seconds=seconds, introduction=introduction(), missing=missing)
     document = html(found)
     return write_atomically(folder / "report.html", lambda stream: stream.write(document.encode()))
 

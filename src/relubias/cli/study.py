@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from relubias.cli.analyze import INTERRUPTED
 from relubias.cli.options import Json
 from relubias.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from relubias.studies import Forecast, Rerun, RunReport, StudyStatus
 
 #: What `study cell` answers with where the row is not what it was.
 DIFFERS = 3
@@ -50,6 +47,7 @@ def new_command(
 def check_command(file: StudyFile, workers: Workers = None, json: Json = False) -> int:
     """Say how many cells a study has, and how long and how much memory it will take; up to four cells are tried."""
     from relubias.cli.progress import ProgressLine
+    from relubias.report.study_tables import forecast_text, forecast_values
     from relubias.studies import Study, forecast
 
     study = Study.read(file)
@@ -83,6 +81,7 @@ def run_command(
     json: Json = False,
 ) -> int:
     """Compute the cells of a study that are not in its store yet."""
+    from relubias.report.study_tables import run_text, run_values
     from relubias.studies import Store, Study, run
     from relubias.studies.progress import StudyProgress
 
@@ -114,6 +113,7 @@ def run_command(
 @study_app.command("status")
 def status_command(store: StorePath, json: Json = False) -> int:
     """Say how far a study is, also while it runs."""
+    from relubias.report.study_tables import status_text, status_values
     from relubias.studies import Store
 
     with Store.open(store) as opened:
@@ -148,6 +148,7 @@ def cell_command(
     json: Json = False,
 ) -> int:
     """Compute one cell again, alone, and compare it with its row; exit code 3 if they differ."""
+    from relubias.report.study_tables import rerun_text, rerun_values
     from relubias.studies import Store, rerun
 
     with Store.open(store) as opened:
@@ -176,129 +177,6 @@ def watched(columns: tuple[str, ...], wanted: str | None) -> str | None:
     if wanted not in numbers:
         raise ArgumentError(f"--watch {wanted!r} is none of the numbers that are measured: {', '.join(numbers)}.")
     return wanted
-
-
-def forecast_values(found: Forecast) -> dict[str, object]:
-    """A forecast as JSON-able values."""
-    return {
-        "cells": found.n_cells,
-        "workers": found.workers,
-        "cpu_seconds": found.cpu_seconds,
-        "seconds": found.seconds,
-        "megabytes": found.megabytes,
-        "exponent": found.exponent,
-        "tried": [
-            {
-                "id": probe.cell.id,
-                "coordinates": probe.cell.coordinates,
-                "status": probe.outcome.status,
-                "message": probe.outcome.message,
-                "cpu_seconds": probe.outcome.cpu_seconds,
-            }
-            for probe in found.probes
-        ],
-    }
-
-
-def forecast_text(found: Forecast) -> str:
-    """A forecast in sentences."""
-    from relubias.studies.progress import duration
-    from relubias.wording import count
-
-    lines = [
-        f"cells     {found.n_cells:,}",
-        f"time      about {duration(found.seconds)} on {count(found.workers, 'process', 'processes')}",
-        f"memory    about {found.megabytes:,.0f} MB for all processes",
-        "tried     one trial at the smallest and the largest size, everything else at its first and last value:",
-    ]
-    for probe in found.probes:
-        fate = "" if probe.outcome.status == "done" else f"; FAILED: {probe.outcome.message}"
-        lines.append(f"          {1e3 * probe.outcome.cpu_seconds:,.1f} ms  {probe.cell}{fate}")
-    how = f"(samples × neurons)^{found.exponent:.2g} in between" if found.exponent else "all cells alike"
-    return "\n".join([*lines, f"          time is taken for {how}; a forecast, no bound."])
-
-
-def run_values(report: RunReport) -> dict[str, object]:
-    """What a run did, as JSON-able values."""
-    names = ("layout", "finished", "added", "retried", "seconds", "busy", "interrupted")
-    return {name: getattr(report, name) for name in names} | {"status": status_values(report.status)}
-
-
-def run_text(report: RunReport, store: Path) -> str:
-    """What a run did, in sentences."""
-    from relubias.studies.progress import duration
-    from relubias.wording import count
-
-    lines = [
-        f"{count(report.finished, 'cell')} finished in {duration(report.seconds)}, workers {report.busy:.0%} busy."
-    ]
-    if report.added:
-        lines.append(f"{count(report.added, 'cell')} added.")
-    if report.retried:
-        lines.append(f"{count(report.retried, 'cell')} computed again after a worker was lost.")
-    if report.status.pending:
-        lines.append(f"The same command goes on with {store}.")
-    return "\n".join([*lines, status_text(report.status)])
-
-
-def status_values(status: StudyStatus) -> dict[str, object]:
-    """How far a study is, as JSON-able values."""
-    return {
-        "name": status.name,
-        "cells": status.n_cells,
-        "done": status.done,
-        "failed": status.failed,
-        "pending": status.pending,
-        "cpu_seconds": status.cpu_seconds,
-        "failures": [{"message": message, "cells": number} for message, number in status.failures],
-        "holder": None if status.holder is None else str(status.holder),
-    }
-
-
-def status_text(status: StudyStatus) -> str:
-    """How far a study is, in lines."""
-    from relubias.studies.progress import duration
-
-    lines = [
-        f"study     {status.name}",
-        f"cells     {status.n_cells:,}: {status.done:,} done, {status.failed:,} failed, {status.pending:,} pending",
-        f"computed  {duration(status.cpu_seconds)} of processors",
-    ]
-    lines += [f"failed    {number:,} × {message}" for message, number in status.failures]
-    if status.holder is not None:
-        lines.append(f"running   {status.holder}")
-    return "\n".join(lines)
-
-
-def rerun_values(found: Rerun) -> dict[str, object]:
-    """A cell that was computed again, as JSON-able values."""
-    return {
-        "id": found.stored.cell.id,
-        "coordinates": found.stored.cell.coordinates,
-        "trial": found.stored.cell.trial,
-        "stored": {"status": found.stored.status, "values": found.stored.values, "message": found.stored.message},
-        "now": {"status": found.now.status, "values": found.now.values, "message": found.now.message},
-        "equal": found.equal,
-        "stored_environment": found.stored.environment,
-    }
-
-
-def rerun_text(found: Rerun) -> str:
-    """A cell that was computed again, in lines."""
-    lines = [f"cell      {found.stored.cell}"]
-    for name, value in found.now.values.items():
-        note = found.now.notes.get(name, "")
-        told = "" if name not in found.differences else f"   stored: {found.differences[name][0]!r}"
-        lines.append(f"          {name} = {'not defined: ' + note if value is None else repr(value)}{told}")
-    if found.now.status == "failed":
-        lines += [f"fails     {found.now.message}", found.now.traceback.rstrip()]
-    verdict = {
-        True: "the row in the store is the same, to the bit",
-        False: "the row in the store is another one (its versions and machine: "
-        f"{found.stored.environment.get('versions')}, {found.stored.environment.get('blas')})",
-        None: f"the store has no values of it; there it is {found.stored.status}",
-    }
-    return "\n".join([*lines, f"equal     {verdict[found.equal]}."])
 
 
 def _print(values: dict[str, object], text: str, json: bool) -> None:

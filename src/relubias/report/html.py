@@ -188,6 +188,7 @@ pre { margin: 0; padding: .6rem .8rem; background: #f4f4f2; }
 table { border-collapse: collapse; font-size: .92rem; width: 100%; }
 caption { text-align: left; color: #555; padding-bottom: .3rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid #ddd; }
+td:first-child { min-width: 9rem; }
 th { border-bottom: 2px solid #1a1a1a; font-size: .85rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 figure { margin: 1rem 0; }

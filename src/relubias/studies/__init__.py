@@ -21,7 +21,7 @@ from relubias.studies.measures import MEASURES, Measure
 from relubias.studies.measures_audit import AUDIT
 from relubias.studies.measures_theory import THEORY
 from relubias.studies.rerun import Rerun, rerun
-from relubias.studies.runner import RunReport, run
+from relubias.studies.runner import RunReport, Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
 
@@ -36,6 +36,7 @@ __all__ = [
     "Measure",
     "Rerun",
     "RunReport",
+    "Snapshot",
     "Store",
     "StoredCell",
     "Study",

@@ -2,8 +2,8 @@
 
 The executor of a client is one wide lane. A batch comes back as a whole. Dask itself gives a batch to another worker
 when one dies, and lets it go after a number of deaths (``distributed.scheduler.allowed-failures``, 3); its cells are
-then tried one by one before the guilty one fails. Several cells may share the process of a worker, so that limits are
-kept by a watch (:mod:`relubias.studies.limits`). Workers need this version of relubias.
+then tried one by one, and one with which Dask gives up again fails. Several cells may share the process of a worker, so
+that limits are kept by a watch (:mod:`relubias.studies.limits`). Workers need this version of relubias.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from relubias.errors import ArgumentError, MissingDependency, RelubiasError
 from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.spec import Study
-from relubias.studies.work import Outcome, work
+from relubias.studies.work import Outcome, failed, work
 
 #: Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 30.0
@@ -60,8 +60,12 @@ class Cluster:
         try:
             outcomes = future.result()
         except (concurrent.futures.CancelledError, Exception) as error:
-            reason = f"the workers that computed it were lost ({type(error).__name__}: {error})"
-            self.events.put(Lost(lane, ids, ids, " ".join(reason.split())))
+            kind = type(error).__name__
+            reason = " ".join(f"the workers that computed it were lost ({kind}: {error})".split())
+            if kind == "KilledWorker" and len(ids) == 1:  # Dask has tried it on several workers already
+                self.events.put(Came(lane, failed(ids[0], reason)))
+            else:
+                self.events.put(Lost(lane, ids, ids, reason))
         else:
             for outcome in outcomes:
                 self.events.put(Came(lane, outcome))

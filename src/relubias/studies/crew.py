@@ -20,6 +20,9 @@ from typing import Protocol
 from relubias.studies.grid import Cell
 from relubias.studies.work import Outcome
 
+#: Seconds beyond its limit that a cell has to come back by itself.
+GRACE = 5.0
+
 
 @dataclass(eq=False)
 class Lane:
@@ -38,6 +41,23 @@ class Lane:
     width: int = 1
     out: dict[str, Cell] = field(default_factory=dict)
     since: float = 0.0
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether its worker has begun, so that the time of its cells counts."""
+        return True
+
+    def overdue(self, limit: float | None) -> str | None:
+        """The id of the cell that has not come back long after its limit of time, if there is one.
+
+        Of a lane of one process that is the one that is being computed. In a wide one, batches come back as a whole:
+        the oldest cell is overdue when all that is out could have taken its whole time, one cell after the other.
+        """
+        if limit is None or not self.out or not self.is_ready:
+            return None
+        turns = 1.0 if self.width == 1 else 1.0 + len(self.out) / self.width
+        late = time.monotonic() - self.since > turns * (limit + GRACE)
+        return next(iter(self.out)) if late else None
 
     def give(self, cells: Sequence[Cell]) -> None:
         """Note that these cells are out."""

@@ -73,6 +73,11 @@ def require_header(path: Path) -> None:
             f"{path} was written by a newer version of relubias (tables {version}, this one knows {SCHEMA}); "
             "update relubias to read it."
         )
+    page, pages = struct.unpack(">H10xI", head[16:32])
+    log = path.with_name(path.name + "-wal")
+    # with a log beside it the file may lag behind; SQLite then looks for itself
+    if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * (page if page > 1 else 65536):
+        raise DataError(f"{path} is truncated; {_KEPT}")
 
 
 def require_whole(connection: sqlite3.Connection, path: Path) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -23,10 +25,12 @@ from relubias.errors import RelubiasError
 from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.spec import Study
-from relubias.studies.work import Outcome, one_thread, warm_up, work
+from relubias.studies.work import Outcome, failed, had_to_be_killed, one_thread, warm_up, work
 
 #: So many workers in a row may die before they are ready.
 MOST_STILLBORN = 3
+#: Seconds between two looks at the clock.
+LOOK = 0.2
 
 
 def cores() -> int:
@@ -47,8 +51,17 @@ class ProcessLane(Lane):
         reader, writer = context.Pipe(duplex=False)
         self.executor = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(writer, study))
         self.ready = self.executor.submit(warm_up)
+        self.ready.add_done_callback(self._begin)
         writer.close()  # the worker has its own by now; when that one closes, the worker is gone
         threading.Thread(target=self._listen, args=(reader, events), daemon=True).start()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the process has loaded what it needs."""
+        return self.ready.done()
+
+    def _begin(self, ready: Future[int]) -> None:
+        self.since = time.monotonic()
 
     def _listen(self, reader: Connection, events: Events) -> None:
         with reader, suppress(EOFError, OSError):
@@ -180,10 +193,17 @@ def once(study: Study, cells: Sequence[Cell]) -> list[Outcome]:
         while left:
             crew.send(lane, left)
             while lane.out:
-                event = crew.events.get()
+                try:
+                    event = crew.events.get(timeout=LOOK)
+                except queue.Empty:
+                    if (late := lane.overdue(study.limits.seconds)) is not None:
+                        outcomes[late] = failed(late, had_to_be_killed(study.limits))
+                        lane.took_back(late)
+                        crew.give_up(lane, late)
+                    continue
                 if isinstance(event, Lost):
                     blamed = crew.mourn(event).blamed
-                    outcomes |= {id: Outcome(id, "failed", message=event.reason) for id in blamed}
+                    outcomes |= {id: failed(id, event.reason) for id in blamed}
                     lane.out.clear()
                 elif lane.took_back(event.outcome.id):
                     outcomes[event.outcome.id] = event.outcome

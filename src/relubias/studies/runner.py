@@ -31,16 +31,14 @@ from relubias.studies.processes import Processes, cores
 from relubias.studies.spec import Study
 from relubias.studies.standing import Standing
 from relubias.studies.store import Store, StudyStatus
-from relubias.studies.work import Outcome
+from relubias.studies.work import Outcome, failed, had_to_be_killed
 
 #: How often a cell is computed again after workers were lost with it.
 RETRIES = 2
 #: Seconds within which rows share a transaction, and between two looks at the clock.
 WINDOW, LOOK = 0.05, 0.2
-#: A cell that has not come back this long after its limit (and as long again, within a cluster) is given up.
-GRACE = 5.0
-#: Cells in one batch at most.
-MOST_AT_ONCE = 64
+#: Cells in one batch at most, and over how many of the last ones their usual time is averaged.
+MOST_AT_ONCE, LATELY = 64, 16
 
 
 @dataclass(frozen=True)
@@ -142,9 +140,9 @@ def run(
     take_over : bool
         Take the store from a process on another machine that is known to have ended.
     progress : callable, optional
-        Called with a :class:`Snapshot` at the beginning and after each commit.
+        Called with a Snapshot at the beginning and after each commit.
     crew : Standing, optional
-        Processes that are there already (:mod:`relubias.studies.standing`), and stay, unless the run is interrupted.
+        Processes that are there already, and stay unless the run is interrupted.
 
     Returns
     -------
@@ -161,9 +159,8 @@ def run(
     count = _checked_workers(workers, cluster)
     path = Path(store)
     with Store.open(path) if path.exists() or path.is_symlink() else Store.create(path, study) as opened:
-        before = opened.study
         with opened.held(take_over=take_over), _interrupts() as stopping:
-            added = opened.adopt(study, extend=extend) if before != study else 0
+            added = opened.adopt(study, extend=extend)
             if retry_failed:
                 opened.retry_failed()
             dispatch = _Dispatch(opened, stopping, progress)
@@ -237,6 +234,7 @@ class _Dispatch:
     finished: int = 0
     cpu_seconds: float = 0.0
     seconds: float = 0.0
+    usual: float = 0.0  # seconds of a cell, of late: the next ones in the grid are like the last ones
     retried: int = 0
     layout: str = "nothing was left to compute"
     width: int = 1
@@ -274,9 +272,8 @@ class _Dispatch:
         """How many cells are a batch: about `batch_seconds` of work, one at first, and a fair share at the end."""
         if not self.finished:
             return 1
-        mean = self.cpu_seconds / self.finished
-        fair = max(1, len(self.pending) // (4 * self.width))
-        return max(1, min(MOST_AT_ONCE, fair, round(crew.batch_seconds / max(mean, 1e-6))))
+        fair = len(self.pending) // (4 * self.width)
+        return max(1, min(MOST_AT_ONCE, fair, round(crew.batch_seconds / max(self.usual, 1e-6))))
 
     def _handle(self, crew: Crew, events: Sequence[Came | Lost]) -> list[Outcome]:
         outcomes = []
@@ -289,7 +286,7 @@ class _Dispatch:
 
     def _again(self, lost: Lost) -> list[Outcome]:
         """Put what a dead worker held at the head of the queue; what has killed too many workers fails."""
-        failed = []
+        lost_for_good = []
         for id in reversed(lost.held):
             cell = lost.lane.out.pop(id, None)
             if cell is None:
@@ -297,27 +294,21 @@ class _Dispatch:
             if id in lost.blamed:
                 self.attempts[id] = self.attempts.get(id, 0) + 1
             if self.attempts.get(id, 0) > RETRIES:
-                failed.append(_failed(id, f"{lost.reason}, {RETRIES + 1} times"))
+                lost_for_good.append(failed(id, f"{lost.reason}, {RETRIES + 1} times"))
             else:
                 self.retried += id in lost.blamed
                 self.pending.appendleft(cell)
-        return failed
+        return lost_for_good
 
     def _overdue(self, crew: Crew) -> list[Outcome]:
         """Give up cells that are over their time and could not be stopped."""
-        limit = self.store.study.limits.seconds
-        if limit is None:
-            return []
+        limits = self.store.study.limits
         outcomes = []
         for lane in crew.lanes:
-            wait = limit + GRACE if lane.width == 1 else 2.0 * (limit + GRACE)
-            if lane.out and time.monotonic() - lane.since > wait:
-                id = next(iter(lane.out))
-                lane.out.pop(id)
-                lane.since = time.monotonic()
-                outcomes.append(
-                    _failed(id, f"the cell took longer than its limit of {limit:g} s, and had to be killed")
-                )
+            id = lane.overdue(limits.seconds)
+            if id is not None:
+                lane.took_back(id)
+                outcomes.append(failed(id, had_to_be_killed(limits)))
                 crew.give_up(lane, id)
         return outcomes
 
@@ -328,8 +319,9 @@ class _Dispatch:
         for outcome in outcomes:
             self.counts[outcome.status] += 1
             self.cpu_seconds += outcome.cpu_seconds
+            self.finished += 1
+            self.usual += (outcome.seconds - self.usual) / min(self.finished, LATELY)
         self.left -= len(outcomes)
-        self.finished += len(outcomes)
         self._tell(tuple(outcomes), begun)
 
     def _tell(self, outcomes: tuple[Outcome, ...], begun: float) -> None:
@@ -365,7 +357,3 @@ def _gathered(crew: Crew) -> list[Came | Lost]:
             events.append(crew.events.get_nowait())
         except queue.Empty:
             return events
-
-
-def _failed(id: str, reason: str) -> Outcome:
-    return Outcome(id=id, status="failed", message=reason, finished=time.time())

@@ -44,6 +44,11 @@ class FileProblem:
     preprocess: str = "none"
     centre_labels: bool = False
 
+    @property
+    def paths(self) -> list[str]:
+        """The files that are read."""
+        return [self.file] if self.labels is None else [self.file, self.labels]
+
     def draw(self, *, rng: int) -> Problem:
         """Read the file; of the last one it is known already."""
         return _read(self)

@@ -22,6 +22,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -36,12 +37,15 @@ from relubias.studies.grid import Axis, Cell, axes_of, cells_of, size_of
 from relubias.studies.limits import Limits, limits_from
 from relubias.studies.measures import MEASURES, USUAL
 from relubias.studies.seeds import canonical, json_of, seed_of
-from relubias.studies.settings import TABLES, Settings, table_of
+from relubias.studies.settings import TABLES, FileProblem, Settings, table_of
 
 _KEYS = ("name", "seed", "repeats", *TABLES, "grid", "linked", "measure", "limits")
 
 #: More cells than this are a mistake in the grid.
 MOST_CELLS = 10_000_000
+
+#: Characters of a value that are shown where two studies differ.
+_LONG = 120
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Study:
     axes : tuple of Axis
         What is varied.
     columns : tuple of str
-        What is measured; see :data:`relubias.studies.MEASURES`.
+        What is measured; see ``relubias.studies.MEASURES``.
     limits : Limits
         What a cell may take.
     """
@@ -191,6 +195,25 @@ class Study:
             place[last] = value
         return tables
 
+    def digests(self) -> dict[str, str]:
+        """Return a digest of each file that problems are read from, by its path.
+
+        Raises
+        ------
+        DataError
+            If one cannot be read.
+        """
+        problems = [Settings.of(self.tables_at(coordinates)).problem for coordinates in self.corners()]
+        paths = {path for problem in problems if isinstance(problem, FileProblem) for path in problem.paths}
+        found = {}
+        for path in sorted(paths):
+            try:
+                with open(path, "rb") as stream:
+                    found[path] = hashlib.file_digest(stream, "sha256").hexdigest()
+            except OSError as error:
+                raise DataError(f"cannot read {path}: {error.strerror}.") from error
+        return found
+
     def settings_and_seed(self, cell: Cell) -> tuple[Settings, int]:
         """Return all that the result of a cell depends on."""
         return Settings.of(self.tables_at(cell.coordinates)), seed_of(self.seed, cell.coordinates, cell.trial)
@@ -229,7 +252,8 @@ class Study:
         lines = []
         for key in {**mine, **theirs}:
             if mine.get(key) != theirs.get(key) and not key.startswith("limits."):
-                lines.append(f"{key}: {mine.get(key, 'not there')} → {theirs.get(key, 'not there')}")
+                before, after = (_shortened(values.get(key, "not there")) for values in (mine, theirs))
+                lines.append(f"{key}: {before} → {after}")
         return lines
 
     def extends(self, other: Study) -> bool:
@@ -264,6 +288,11 @@ def _columns(values: Any) -> tuple[str, ...]:
     if len(set(columns)) < len(columns):
         raise ArgumentError("measure.columns names a column twice.")
     return tuple(columns)
+
+
+def _shortened(text: str) -> str:
+    """The two ends of a long text, where lists that were made longer differ."""
+    return text if len(text) <= _LONG else f"{text[: _LONG // 2]} … {text[-_LONG // 2 :]}"
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

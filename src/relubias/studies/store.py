@@ -149,13 +149,15 @@ class Store:
         if place.exists():
             raise DataError(f"{place} exists; a store is not written over.")
 
+        files = study.digests()
+
         def fill(connection: sqlite3.Connection) -> None:
             measured = [f'"{name}"' for name in study.columns]
             connection.execute("CREATE TABLE environments (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)")
             connection.execute(f"CREATE TABLE cells ({', '.join([*_COLUMNS, *measured])})")
             connection.execute("CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
             connection.execute(locks.TABLE)
-            _write_study(connection, study)
+            _write_study(connection, study, files)
             _insert(connection, enumerate(study.cells()))
 
         database.build(place, fill)
@@ -266,32 +268,48 @@ class Store:
         ------
         ArgumentError
             If the study is another one, with the difference.
+        DataError
+            If a file with its data is not what it was.
         """
-        known = {row[0] for row in self._rows("SELECT id FROM cells")}
         differences = self.study.differences(study)
+        told = f"the difference, stored → given: {'; '.join(differences)}"
         if differences and not extend:
             more = " With --extend (extend=True) its cells are added." if study.extends(self.study) else ""
-            raise ArgumentError(
-                f"{self.path} holds another study; the difference, stored → given: {'; '.join(differences)}.{more} "
-                "Or choose another store."
-            )
+            raise ArgumentError(f"{self.path} holds another study; {told}.{more} Or choose another store.")
         if differences and not study.extends(self.study):
             raise ArgumentError(
                 f"{self.path} cannot be extended to this study: only values and repeats can be added, and none left "
-                f"out; the difference, stored → given: {'; '.join(differences)}."
+                f"out; {told}."
             )
-        cells = list(study.cells())
+        files = self._same_files(study)
         with self._transaction():
-            _write_study(self._connection, study)
-            if differences:
-                # out of the way first, since no two cells may have one place
-                self._connection.execute("UPDATE cells SET place = -1 - place")
-                new = [(place, cell) for place, cell in enumerate(cells) if cell.id not in known]
-                places = [(place, cell.id) for place, cell in enumerate(cells) if cell.id in known]
-                self._connection.executemany("UPDATE cells SET place = ? WHERE id = ?", places)
-                _insert(self._connection, new)
+            _write_study(self._connection, study, files)
+            added = self._add(study) if differences else 0
         self.study = study
-        return len(cells) - len(known)
+        return added
+
+    def _same_files(self, study: Study) -> dict[str, str]:
+        """The digests of a study's data files, none of which may differ from the one that is stored."""
+        ((text,),) = self._rows("SELECT value FROM study WHERE key = 'files'")
+        stored, found = json.loads(text), study.digests()
+        for path in stored.keys() & found.keys():
+            if stored[path] != found[path]:
+                raise DataError(
+                    f"{path} is not the file that it was when {self.path} was made, so that new cells would be of "
+                    "other data; bring it back, or choose another store."
+                )
+        return found
+
+    def _add(self, study: Study) -> int:
+        """Add the cells that are missing, and put all in the order of the study; return how many were added."""
+        known = {row[0] for row in self._rows("SELECT id FROM cells")}
+        # out of the way first, since no two cells may have one place
+        self._connection.execute("UPDATE cells SET place = -1 - place")
+        places = [(place, cell.id) for place, cell in enumerate(study.cells()) if cell.id in known]
+        self._connection.executemany("UPDATE cells SET place = ? WHERE id = ?", places)
+        new = [(place, cell) for place, cell in enumerate(study.cells()) if cell.id not in known]
+        _insert(self._connection, new)
+        return len(new)
 
     def retry_failed(self) -> int:
         """Make failed cells pending again; return how many."""
@@ -339,7 +357,7 @@ class Store:
         measured = [f'"{name}"' for name in self.study.columns]
         rows = self._rows(
             f"SELECT {', '.join([*names, 'text', *measured])} FROM cells "
-            "LEFT JOIN environments ON environment = number WHERE substr(id, 1, length(?1)) = ?1 LIMIT 2",
+            "LEFT JOIN environments ON environment = number WHERE id >= ?1 AND id < ?1 || 'g' LIMIT 2",
             id,
         )
         if len(rows) != 1 or not id:
@@ -367,20 +385,21 @@ class Store:
         return [*names, "environment"], self._rows(query)
 
     def to_pandas(self, *, provenance: bool = False) -> pd.DataFrame:
-        """Return the table as a data frame; see :func:`relubias.studies.export.to_pandas`."""
+        """Return the table as a data frame, one row a cell; `provenance` adds where, when and how long."""
         from relubias.studies.export import to_pandas
 
         return to_pandas(self, provenance=provenance)
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table to a .csv or .parquet file; see :func:`relubias.studies.export.export`."""
+        """Write the table with its provenance to a .csv or .parquet file, whole or not at all."""
         from relubias.studies.export import export
 
         return export(self, path)
 
 
-def _write_study(connection: sqlite3.Connection, study: Study) -> None:
-    connection.execute("INSERT OR REPLACE INTO study VALUES ('study', ?)", (json.dumps(study.as_dict()),))
+def _write_study(connection: sqlite3.Connection, study: Study, files: dict[str, str]) -> None:
+    texts = {"study": json.dumps(study.as_dict()), "files": json.dumps(files)}
+    connection.executemany("INSERT OR REPLACE INTO study VALUES (?, ?)", texts.items())
 
 
 def _insert(connection: sqlite3.Connection, cells: Iterable[tuple[int, Cell]]) -> None:

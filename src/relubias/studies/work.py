@@ -18,7 +18,7 @@ from typing import Any
 from relubias import __version__
 from relubias.errors import RelubiasError
 from relubias.studies.grid import Cell
-from relubias.studies.limits import OverLimit, limited
+from relubias.studies.limits import Limits, OverLimit, limited
 from relubias.studies.measures import Measured, Value, measure
 from relubias.studies.seeds import json_of
 from relubias.studies.spec import Study
@@ -90,6 +90,16 @@ def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
         peak_megabytes=peak_memory() / 1e6,
         **found,
     )
+
+
+def failed(id: str, reason: str) -> Outcome:
+    """The outcome of a cell that failed without a worker that could say so."""
+    return Outcome(id=id, status="failed", message=reason, finished=time.time())
+
+
+def had_to_be_killed(limits: Limits) -> str:
+    """Why a cell failed that did not heed its limit of time."""
+    return f"the cell took longer than its limit of {limits.seconds:g} s, and had to be killed"
 
 
 def told(error: BaseException) -> str:

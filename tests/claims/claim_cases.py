@@ -1,0 +1,45 @@
+"""Synthetic claims and rows: a claim that runs in no time, and tables as a store gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.studies.spec import Study
+
+
+def table(columns: Mapping[str, Sequence[Any]], **same: Any) -> pd.DataFrame:
+    """One row an entry; every cell done and certified."""
+    rows = pd.DataFrame(columns).assign(status="done", message="", **{"run.status": "certified"}).assign(**same)
+    rows["trial"] = range(1, len(rows) + 1)
+    return rows
+
+
+def tiny(id: str = "tiny", *, degrees: float = 80.0, repeats: int = 12) -> Claim:
+    """Two samples at an angle, whose limit is certified in a few steps: was there one?"""
+
+    def studies(quick: bool) -> Sequence[Study]:
+        problem = {"kind": "two-samples", "angle": degrees}
+        return [study(id, repeats=repeats, measure=("run.status", "run.at_limit"), problem=problem)]
+
+    def judge(rows: Rows) -> Finding:
+        share = Quantity.share("certified", whole(rows[id], "run.at_limit"), least=0.7)
+        return Finding.of([share], f"Certified in {share}.", otherwise=f"Not certified, in {share}.")
+
+    def turned(rows: Rows) -> Rows:
+        return {id: rows[id].assign(**{"run.at_limit": ~rows[id]["run.at_limit"].astype(bool)})}
+
+    return Claim(
+        id=id,
+        title="A limit is certified",
+        statement="There is one.",
+        source="ours",
+        chapter="Where it ends",
+        place=99,
+        studies=studies,
+        judge=judge,
+        control=Control("The opposite of what was measured.", rows=turned),
+    )
