@@ -58,7 +58,7 @@ def _study(name: str, sizes: list[int], spectra: Sequence[tuple[dict[str, Any], 
 
 
 def judge(rows: Rows) -> Finding:
-    """The ratio tends to 1 without a dominant direction; with one its medians are below 1 and a margin."""
+    """The ratio tends to 1 without a dominant direction; with one it is below 1 and a margin."""
     quantities = []
     for name, words in ((ID, "isotropic"), (BULK, "two eigenvalues")):
         ratio = law_ratio(rows[name], y=DEVIATION, prediction=PREDICTED, x=N, certified=False)
@@ -74,8 +74,8 @@ def judge(rows: Rows) -> Finding:
     quantities.append(Quantity("largest of all cells, one dominant direction", float(every.max()), trials=len(every)))
     one, _, two, _, bound, _ = quantities
     told = (
-        f"over 2√(n/d₂) + n/d_∞ the deviation of K is {one} for isotropic features and {two} for two eigenvalues, at the "
-        f"largest n; with a dominant direction its largest median is {bound}"
+        f"over 2√(n/d₂) + n/d_∞ the deviation of K is {one} for isotropic features and {two} for two eigenvalues at "
+        f"the largest n; with a dominant direction its largest median is {bound}"
     )
     return Finding.of(quantities, f"K concentrates as predicted: {told}.", otherwise=f"K does not: {told}.")
 
