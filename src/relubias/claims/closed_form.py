@@ -110,6 +110,7 @@ CLAIM = Claim(
         rows=later,
     ),
     figures=figures,
+    captions={"distance": "Runs whose pattern changed at step 1 only are at rounding, below the dotted line."},
     method="One neuron and a pair, n = 30, Gaussian features over d, all samples active at ε = 1e-3, labels ±U[½, 2], "
     "η = 0.5/‖λ‖₁. The distance is the largest difference of predictions before the ReLU, relative to the largest of "
     "them.",

@@ -124,6 +124,7 @@ CLAIM = Claim(
         rows=other_dimension,
     ),
     figures=figures,
+    captions={"ratio": "Each point is one draw; the ratio of measured and predicted deviation scatters less and less."},
     method="Gaussian features: λ = 1 with d = 1000 n²; n² eigenvalues 1000 beside 1000 n² eigenvalues 1; and "
     "one eigenvalue 20 n beside them. The ratio of measured and predicted deviation has to tend to 1 over n, as "
     "fits of laws judge it. With a dominant direction λ₁ the largest eigenvalue scatters by √(2/n), as ‖z₁‖² does, "

@@ -12,6 +12,7 @@ and the other, through its ReLU, 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
 from relubias.studies.bootstrap import median_interval
 from relubias.studies.spec import Study
 from relubias.studies.tally import numbers_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ID = "selection"
 CONTROL = f"{ID}-control"
@@ -97,6 +101,13 @@ def judge(rows: Rows) -> Finding:
     )
 
 
+def figures(rows: Rows) -> dict[str, Figure]:
+    """The distance to the linear interpolator over d."""
+    from relubias.report.study_figures import scaling
+
+    return {"distance": scaling(rows[ID], y="linear.distance", x=D, by=STEP)}
+
+
 CLAIM = Claim(
     id=ID,
     title="ReLU selects the positive labels",
@@ -113,6 +124,11 @@ CLAIM = Claim(
         studies=control,
         rows=lambda rows: {ID: rows[CONTROL]},
     ),
+    figures=figures,
+    captions={
+        "distance": "The distance from the linear interpolator does not depend on d, but for c = 1, where the "
+        "two weight vectors meet as d grows."
+    },
     method="n = 50, Gaussian features over d, labels ±U[½, 2], start β = 1e-3, c = η‖λ‖₁ = 0.1, ½ and 1. The distance "
     "is that of the weights, relative to the norm of the linear interpolator; our prediction is |1 − c| ‖y₋‖/‖y‖, and "
     "half of its value at c = ½ is demanded. At c = 1 it is only told.",

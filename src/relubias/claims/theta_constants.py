@@ -21,10 +21,11 @@ from relubias.studies.bootstrap import median_interval
 from relubias.studies.by_size import by_size
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
+from relubias.studies.tally import LIMITS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 ID = "theta_constants"
 CONTROL = f"{ID}-control"
@@ -72,11 +73,15 @@ def _with_quotient(table: DataFrame) -> DataFrame:
     return table.assign(**{QUOTIENT: table["gap.absolute"] * (table[TRACE] / table[N]) ** 0.5})
 
 
+def _inside(rows: DataFrame) -> Series[bool]:
+    return rows[QUOTIENT].between(LOWER, UPPER) & rows["run.status"].isin(LIMITS)
+
+
 def judge(rows: Rows) -> Finding:
     """All quotients between the two constants; and the least and greatest median of the sizes."""
     table = _with_quotient(rows[ID])
     data = by_size(table, QUOTIENT, [N, D, TRACE], positive=True, certified=True)
-    inside = proportion(table, lambda part: part[QUOTIENT].between(LOWER, UPPER), needs=QUOTIENT)
+    inside = proportion(table, _inside, needs=[QUOTIENT, "run.status"])
     quantities = [Quantity.share("cells with the quotient between both constants", inside, least=LEAST)]
     medians = [median_interval(values, 0.95) for values in data.values]
     order = np.argsort([estimate.value for estimate in medians])
@@ -130,6 +135,9 @@ CLAIM = Claim(
         rows=lambda rows: {ID: rows[CONTROL]},
     ),
     figures=figures,
+    captions={
+        "constants": "Each point is one draw; the dashed lines are the two constants that follow from the labels alone."
+    },
     method="Gaussian features with λ = 1, λ = 1e-4, and half of the eigenvalues 9 times the others; labels ±U[½, 2], "
     "half of them negative, ε = 1e-6, c = ½, d from 400 n. The constants follow from the smallest and the largest "
     "label.",
