@@ -16,7 +16,8 @@ D = "problem.features.n_features"
 def relative_rows(exponent: float = 0.0, constant: float = 1.0) -> pd.DataFrame:
     sizes = [1e6, 1e8, 1e10, 1e12]
     rows = study_rows({D: sizes}, lambda part: 0.9 * part[D] ** exponent, scatter=0.02, y=relative_gap.RELATIVE)
-    return rows.assign(**{relative_gap.STEP: "1/trace", relative_gap.LAW: rows[relative_gap.RELATIVE] / constant})
+    rows[relative_gap.STEP], rows[relative_gap.LAW] = "1/trace", rows[relative_gap.RELATIVE] / constant
+    return rows
 
 
 def test_a_relative_gap_that_stays_is_supported() -> None:
@@ -50,13 +51,9 @@ def scale_rows(*, ratio: float = 1.0, beyond: float = 0.0) -> pd.DataFrame:
     cells = [part for part in start_scale.PARTS for _ in range(30)]
     rows = table({start_scale.SCALE: cells}, **{start_scale.STEP: "0.5/trace", "law.corrected": 1.0})
     small = rows[start_scale.SCALE] < 1
-    return rows.assign(
-        **{
-            "gap.absolute": np.where(small, ratio, 3.0),
-            "problem.lambda_norm": 1.0,
-            start_scale.OFF: np.where(small, 1.0, beyond),
-        }
-    )
+    rows["gap.absolute"], rows["problem.lambda_norm"] = np.where(small, ratio, 3.0), 1.0
+    rows[start_scale.OFF] = np.where(small, 1.0, beyond)
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -90,10 +87,9 @@ def deviation_rows(**constants: float) -> dict[str, pd.DataFrame]:
     for name in (concentration.ID, concentration.BULK, concentration.SPIKE):
         constant = constants.get(name.rpartition("-")[2], 1.0)
         sizes = {concentration.N: [25.0, 50.0, 100.0, 200.0]}
-        part = study_rows(
-            sizes, lambda cells, c=constant: c * (1 - cells[concentration.N] ** -1.0), scatter=0.002, y="x"
-        )
-        rows[name] = part.rename(columns={"x": concentration.DEVIATION}).assign(**{concentration.PREDICTED: 1.0})
+        part = study_rows(sizes, lambda cells: 1 - cells[concentration.N] ** -1.0, scatter=0.002, y="x")
+        part[concentration.DEVIATION], part[concentration.PREDICTED] = constant * part["x"], 1.0
+        rows[name] = part
     return rows
 
 

@@ -41,7 +41,7 @@ def test_selection_needs_the_distance_and_the_zeros(world: dict[str, float]) -> 
 
 def activity_rows(lost: int, *, status: str = "certified", counter: int = 1) -> dict[str, pd.DataFrame]:
     rows = table({lemma_activity.LOST: [1] * lost + [0] * (100 - lost)}, **{"lemmas.activity_tested": 10})
-    rows = rows.assign(**{"lemmas.guaranteed": False, "run.status": status})
+    rows["lemmas.guaranteed"], rows["run.status"] = False, status
     return {lemma_activity.ID: rows, lemma_activity.COUNTER: table({lemma_activity.LOST: [counter]})}
 
 

@@ -126,13 +126,19 @@ def judge(rows: Rows) -> Finding:
 
 
 def figures(rows: Rows) -> dict[str, Figure]:
-    """‖K/L − I‖ of each family and spectrum, cumulatively."""
-    import pandas as pd
+    """‖K/‖λ‖₁ − I‖ of each family, cumulatively."""
+    from relubias.report.study_page import LOOKS, page
 
-    from relubias.report.study_figures import distribution
-
-    parts = [rows[name].assign(family=[_name(text) for text in rows[name][FEATURES]]) for name in (ID, CONTROL)]
-    return {"concentration": distribution(pd.concat(parts, ignore_index=True), value=DEVIATION, by="family")}
+    parts = [part for name in (ID, CONTROL) for part in rows[name].groupby(FEATURES, sort=False)]
+    with page() as (sheet, axes):
+        for (features, part), (colour, style, _) in zip(parts, LOOKS, strict=False):
+            values = np.sort(part[DEVIATION].dropna().to_numpy(dtype=float))
+            shares = np.arange(1, len(values) + 1) / max(1, len(values))
+            label = f"{_name(features)}, {len(values)} draws"
+            axes.step(values, shares, where="post", color=colour, linestyle=style, linewidth=1.2, label=label)
+        axes.set(xscale="log", xlabel="‖K/‖λ‖₁ − I‖", ylabel="share of draws up to this value", ylim=(-0.02, 1.05))
+        axes.legend(fontsize=8)
+    return {"concentration": sheet}
 
 
 CLAIM = Claim(

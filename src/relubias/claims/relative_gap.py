@@ -35,7 +35,7 @@ def studies(quick: bool) -> Sequence[Study]:
     """n = 50 over d up to 1e12, for several c."""
     dimensions = [1e6, 1e8, 1e10, 1e12] if quick else [1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12]
     steps = ["0.1/trace", "1/trace"] if quick else ["0.1/trace", "0.5/trace", "1/trace"]
-    return [_study(ID, 60 if quick else 200, grid={D: dimensions, STEP: steps})]
+    return [_study(ID, 40 if quick else 200, grid={D: dimensions, STEP: steps})]
 
 
 def control(quick: bool) -> Sequence[Study]:

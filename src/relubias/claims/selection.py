@@ -96,7 +96,7 @@ def judge(rows: Rows) -> Finding:
     )
     return Finding.of(
         quantities,
-        f"The limit selects: {told}. It tends to |1 − c| ‖y₋‖/‖y‖: at c = 1 the two weight vectors meet.",
+        f"The limit selects: {told}. Predicted is |1 − c| ‖y₋‖/‖y‖, here near |1 − c|/√2: at c = 1 the two meet.",
         otherwise=f"It is not shown that the limit selects and stays away from the linear interpolator: {told}.",
     )
 
