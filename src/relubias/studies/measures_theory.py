@@ -26,7 +26,8 @@ Mask = NDArray[np.bool_]
 
 
 @lru_cache(maxsize=1)
-def _audit_of(run: Run) -> Audit:
+def audit_of(run: Run) -> Audit:
+    """The audit of a run; Undefined where the lemmas are not about it."""
     try:
         return audit(run)
     except ArgumentError as error:
@@ -74,7 +75,7 @@ def _closed_form(cell: Measured) -> float:
 
 
 def _deep_enough(cell: Measured) -> float:
-    depth = _audit_of(cell.run).deep_enough
+    depth = audit_of(cell.run).deep_enough
     if depth is None:
         raise Undefined("no sample that was inactive came on again")
     return depth
@@ -159,20 +160,20 @@ THEORY: dict[str, Measure] = {
     "law.worst_ratio": Measure("real", "the same of the neuron farthest from 1", _worst_ratio),
     "closed_form.distance": Measure("real", "largest relative |Δβ| between limit and closed form", _closed_form),
     "lemmas.activity_tested": Measure(
-        "whole", "pairs Lemma 5 speaks about", lambda c: _audit_of(c.run).activity_tested.sum()
+        "whole", "pairs Lemma 5 speaks about", lambda c: audit_of(c.run).activity_tested.sum()
     ),
     "lemmas.activity_violations": Measure(
-        "whole", "of these, went off", lambda c: (_audit_of(c.run).activity_lost > 0).sum()
+        "whole", "of these, went off", lambda c: (audit_of(c.run).activity_lost > 0).sum()
     ),
     "lemmas.inactivity_tested": Measure(
-        "whole", "pairs that were inactive", lambda c: _audit_of(c.run).inactivity_tested.sum()
+        "whole", "pairs that were inactive", lambda c: audit_of(c.run).inactivity_tested.sum()
     ),
     "lemmas.inactivity_violations": Measure(
-        "whole", "of these, came on again", lambda c: (_audit_of(c.run).inactivity_lost > 0).sum()
+        "whole", "of these, came on again", lambda c: (audit_of(c.run).inactivity_lost > 0).sum()
     ),
     "lemmas.deep_enough": Measure("real", "largest depth from which a sample came back", _deep_enough),
     "lemmas.guaranteed": Measure(
-        "truth", "whether both lemmas were known before", lambda c: _audit_of(c.run).guarantee.since is not None
+        "truth", "whether both lemmas were known before", lambda c: audit_of(c.run).guarantee.since is not None
     ),
     "start.depth": Measure("real", "least depth of an inactive sample at the start", _depth),
     "problem.interference": Measure("real", "√(n/d₂) max|y|", _interference),
