@@ -285,7 +285,7 @@ def study(name: str, *, repeats: int, measure: Sequence[str], **tables: Any) -> 
 
 
 def whole(rows: DataFrame, column: str) -> Proportion:
-    """The share of cells in which a column is 1 or true at a proven limit: all samples, or the whole run, are as claimed.
+    """The share of cells in which a column is 1 or true at a proven limit: the whole run is as claimed.
 
     What is said to last needs a certificate, so that a cell without one counts against.
 
