@@ -50,6 +50,13 @@ def test_shares_below_one_and_missing_ones_are_not_whole() -> None:
     assert (found.met, found.trials) == (2, 3)
 
 
+def test_a_cell_without_a_proven_limit_is_not_as_claimed() -> None:
+    rows = table({"share": [1.0, 1.0, 1.0]})
+    rows.loc[0, "run.status"] = "budget"
+    found = whole(rows, "share")
+    assert (found.met, found.trials) == (2, 3)
+
+
 def test_without_a_usable_cell_nothing_is_decided() -> None:
     rows = table({"share": [np.nan, np.nan]})
     quantity = Quantity.share("share", proportion(rows, lambda part: part["share"] == 1, needs="share"), least=0.9)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from relubias.errors import ArgumentError
 from relubias.studies.fit import Estimate, Proportion, proportion
 from relubias.studies.spec import Study
+from relubias.studies.tally import LIMITS
 from relubias.wording import number
 
 if TYPE_CHECKING:
@@ -110,12 +111,6 @@ class Quantity:
             told, met = f"≤ {number(most)}", True if high <= most else (False if low > most else None)
         return cls(name, value, low, high, share.trials, told, met)
 
-    @classmethod
-    def containing(cls, name: str, estimate: Estimate, target: float, *, trials: int | None = None) -> Quantity:
-        """A number whose interval has to contain the target."""
-        met = estimate.contains(target)
-        return cls(name, estimate.value, estimate.low, estimate.high, trials, f"interval has {number(target)}", met)
-
     def as_dict(self) -> dict[str, Any]:
         """All fields as JSON-able values; None where a number is not finite."""
         numbers = {name: getattr(self, name) for name in ("value", "low", "high")}
@@ -205,14 +200,11 @@ class Control:
         Studies of its own, quick or full; none where it judges rows of the claim.
     rows : callable
         Rows of all studies, the claim's and its own → the rows that are judged.
-    judge : callable, optional
-        By default that of the claim, and better so.
     """
 
     sentence: str
     studies: Studies = _none
     rows: Callable[[Rows], Rows] = _same
-    judge: Judge | None = None
 
 
 @dataclass(frozen=True)
@@ -293,12 +285,19 @@ def study(name: str, *, repeats: int, measure: Sequence[str], **tables: Any) -> 
 
 
 def whole(rows: DataFrame, column: str) -> Proportion:
-    """The share of cells in which a column is 1 or true: all samples, or the whole run, are as claimed.
+    """The share of cells in which a column is 1 or true at a proven limit: the whole run is as claimed.
+
+    What is said to last needs a certificate, so that a cell without one counts against.
 
     Parameters
     ----------
     rows : pandas.DataFrame
+        With the column "run.status".
     column : str
         A share or a truth value; cells without one are left out, and counted in the tally.
     """
-    return proportion(rows, lambda part: part[column].astype("float64") == 1.0, needs=column)
+    return proportion(
+        rows,
+        lambda part: (part[column].astype("float64") == 1.0) & part["run.status"].isin(LIMITS),
+        needs=[column, "run.status"],
+    )

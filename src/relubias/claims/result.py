@@ -111,7 +111,7 @@ def judged(claim: Claim, rows: Rows, ran: Sequence[Ran], seconds: float) -> Resu
     own = {name: rows[name] for name in _names(claim)}
     finding = _with_failures(opinion(claim.judge, own), [part for part in ran if part.study.name in own])
     try:
-        control = opinion(claim.control.judge or claim.judge, claim.control.rows(rows))
+        control = opinion(claim.judge, claim.control.rows(rows))
     except Exception as error:
         control = _unjudged(error)
     try:
