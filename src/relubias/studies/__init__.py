@@ -18,6 +18,7 @@ from relubias.studies.check import Forecast, forecast
 from relubias.studies.grid import Axis, Cell
 from relubias.studies.limits import Limits
 from relubias.studies.measures import MEASURES, Measure
+from relubias.studies.measures_limits import LIMITS
 from relubias.studies.measures_theory import THEORY
 from relubias.studies.rerun import Rerun, rerun
 from relubias.studies.runner import RunReport, run
@@ -25,6 +26,7 @@ from relubias.studies.spec import Study
 from relubias.studies.store import Store, StoredCell, StudyStatus
 
 MEASURES.update(THEORY)
+MEASURES.update(LIMITS)
 
 __all__ = [
     "MEASURES",
