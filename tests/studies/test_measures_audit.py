@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from relubias import theory
-from relubias.studies.measures import Measured, measure
+from relubias.studies.measured import Measured
+from relubias.studies.measures import measure
 from relubias.studies.measures_audit import AUDIT
 from relubias.studies.settings import Settings
 from relubias.theory.lemmas import audit

@@ -16,7 +16,7 @@ from relubias.claims.claim import Claim
 from relubias.errors import ArgumentError
 
 #: Modules of this folder that are no claims.
-FRAME = frozenset({"claim", "registry", "reproduce", "result", "page", "writing"})
+FRAME = frozenset({"claim", "registry", "reproduce", "result", "page", "usable", "writing"})
 
 
 def ids() -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any
 from relubias.studies.measured import Measure, Measured, Undefined, Value
 from relubias.studies.measures_analysis import ANALYSIS
 from relubias.studies.measures_audit import AUDIT
+from relubias.studies.measures_limits import LIMITS
 from relubias.studies.measures_theory import THEORY
 
 #: Everything that a study can measure.
-MEASURES: dict[str, Measure] = ANALYSIS | THEORY | AUDIT
+MEASURES: dict[str, Measure] = ANALYSIS | THEORY | AUDIT | LIMITS
 
 #: What is measured where a study does not say.
 USUAL = ("run.status", "run.stabilised_at", "gap.absolute", "gap.relative", "reference.norm", "reference.kkt")

@@ -2,7 +2,7 @@
 
     [problem]    a sampler (kind, n_samples, features, labels, …), or a file (file, target, preprocess, …)
     [network]    signs, activation, train_output
-    [start]      kind, scale, depth, orthogonal
+    [start]      kind, scale, depth, orthogonal, weights
     [dynamics]   kind = "descent" (step_size, until, budget, loss) or "flow" (until, max_events, accuracy)
     [reference]  of
 
@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar
+
+import numpy as np
 
 from relubias import starts, step_sizes
 from relubias.dynamics.descent import Descent
@@ -83,12 +85,13 @@ class NetworkSetting:
 
 @dataclass(frozen=True)
 class StartSetting:
-    """Where training begins; see :mod:`relubias.starts`."""
+    """Where training begins; see :mod:`relubias.starts`. Weights are given as they are, for a problem with features."""
 
     kind: str = "all-active"
     scale: float | None = None
     depth: float | None = None
     orthogonal: bool = False
+    weights: tuple[float, ...] | tuple[tuple[float, ...], ...] | None = None
 
     #: Which options each kind has beside the scale.
     KINDS: ClassVar[dict[str, str]] = {
@@ -97,12 +100,18 @@ class StartSetting:
         "disjoint": "depth",
         "balanced": "",
         "aligned": "",
+        "weights": "weights",
     }
 
     def __post_init__(self) -> None:
         kind_of({"kind": self.kind}, self.KINDS, "start")
-        for name, given in (("depth", self.depth is not None), ("orthogonal", self.orthogonal is not False)):
-            if given and self.KINDS[self.kind] != name:
+        if self.kind == "weights" and (self.weights is None or self.scale is not None):
+            raise ArgumentError(
+                "a start of kind 'weights' needs weights, and has no scale: they are taken as they are."
+            )
+        options = {"depth": self.depth, "orthogonal": self.orthogonal or None, "weights": self.weights}
+        for name, value in options.items():
+            if value is not None and self.KINDS[self.kind] != name:
                 owner = next(kind for kind, option in self.KINDS.items() if option == name)
                 raise ArgumentError(f"{name} is that of a start of kind {owner!r}; this one is {self.kind!r}.")
 
@@ -113,6 +122,8 @@ class StartSetting:
             return starts.all_active(problem, network, scale=scale)
         if self.kind == "gaussian":
             return starts.gaussian(problem, network, scale=scale, rng=rng, orthogonal=self.orthogonal)
+        if self.kind == "weights":
+            return starts.from_weights(problem, network, np.array(self.weights, dtype=np.float64))
         if self.kind == "disjoint":
             return starts.disjoint(problem, network, scale=scale, depth=self.depth)
         return starts.balanced(problem, network, scale=scale, aligned=self.kind == "aligned", rng=rng)
