@@ -9,7 +9,7 @@ supports it **and** its control comes out negative.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -284,10 +284,11 @@ def study(name: str, *, repeats: int, measure: Sequence[str], **tables: Any) -> 
     return Study.from_dict(head | tables)
 
 
-def whole(rows: DataFrame, column: str) -> Proportion:
+def whole(rows: DataFrame, column: str, *, ended: Collection[str] = LIMITS) -> Proportion:
     """The share of cells in which a column is 1 or true at a proven limit: the whole run is as claimed.
 
-    What is said to last needs a certificate, so that a cell without one counts against.
+    What is said to last needs a certificate, so that a cell without one counts against. Of stepped training there is
+    none; a claim about it names the statuses that have to do, and says so.
 
     Parameters
     ----------
@@ -295,9 +296,11 @@ def whole(rows: DataFrame, column: str) -> Proportion:
         With the column "run.status".
     column : str
         A share or a truth value; cells without one are left out, and counted in the tally.
+    ended : collection of str
+        Statuses with which a cell may count.
     """
     return proportion(
         rows,
-        lambda part: (part[column].astype("float64") == 1.0) & part["run.status"].isin(LIMITS),
+        lambda part: (part[column].astype("float64") == 1.0) & part["run.status"].isin(ended),
         needs=[column, "run.status"],
     )

@@ -28,6 +28,8 @@ COLUMNS = {
     "run.positive_fitted": "positive labels are fitted",
     "run.negative_silent": "negative labels are predicted 0",
 }
+#: How training may have ended: at a proven limit, or, of losses that have none, where nothing moves beyond rounding.
+ENDED = ("certified", "certified-degenerate", "dead", "converged")
 #: The least probability that is claimed.
 LEAST = 0.9
 
@@ -65,7 +67,8 @@ def judge(rows: Rows) -> Finding:
     for loss in LOSSES:
         part = rows[ID][rows[ID][LOSS] == loss]
         quantities += [
-            Quantity.share(f"{loss}: {words}", whole(part, column), least=LEAST) for column, words in COLUMNS.items()
+            Quantity.share(f"{loss}: {words}", whole(part, column, ended=ENDED), least=LEAST)
+            for column, words in COLUMNS.items()
         ]
         tallies.append(_rested(part))
     least = min(quantities, key=lambda quantity: quantity.value)
@@ -80,8 +83,7 @@ def judge(rows: Rows) -> Finding:
 def _rested(table: DataFrame) -> Tally:
     """Cells that are at a proven limit, or in which nothing moves beyond rounding."""
     sieve = Sieve(table)
-    ended = ("certified", "certified-degenerate", "dead", "converged")
-    sieve.drop("that did not come to rest", ~table[STATUS].isin(ended).to_numpy(dtype=bool))
+    sieve.drop("that did not come to rest", ~table[STATUS].isin(ENDED).to_numpy(dtype=bool))
     return sieve.tally()
 
 
