@@ -120,7 +120,9 @@ def _decided(table: DataFrame) -> tuple[DataFrame, Tally]:
     sieve = Sieve(table)
     kept = sieve.finite(KEPT) == 1.0
     sieve.finite(UNIT)
-    sieve.drop("that kept it so far, without a certified limit", kept & ~table[STATUS].isin(LIMITS).to_numpy(dtype=bool))
+    sieve.drop(
+        "that kept it so far, without a certified limit", kept & ~table[STATUS].isin(LIMITS).to_numpy(dtype=bool)
+    )
     return table.loc[sieve.kept], sieve.tally()
 
 
@@ -163,8 +165,8 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="How deep an inactive sample has to start",
-    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about √(n/d₂) max|y|, and "
-    "the share of draws that keep it depends on n/d₂ and the spectrum through that unit alone.",
+    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about √(n/d₂) max|y|, "
+    "and the share of draws that keep it depends on n/d₂ and the spectrum through that unit alone.",
     source="ours",
     chapter="Several neurons",
     place=4,

@@ -78,7 +78,13 @@ def figures(rows: Rows) -> dict[str, Figure]:
                 ratio = part["gap.absolute"] / part[law]
                 named = words if place == 0 else None
                 axes.plot(
-                    np.full(len(ratio), place + shift), ratio, marker, color=colour, markersize=4, alpha=0.5, label=named
+                    np.full(len(ratio), place + shift),
+                    ratio,
+                    marker,
+                    color=colour,
+                    markersize=4,
+                    alpha=0.5,
+                    label=named,
                 )
         axes.axhline(1.0, color="0.4", linewidth=1.0)
         axes.set_xticks(range(len(NEURONS)), [f"m = {m}" for m in NEURONS.values()])
@@ -103,6 +109,7 @@ CLAIM = Claim(
         rows=lambda rows: {ID: rows[ID].assign(**{"law.corrected": rows[ID]["law.gap"]})},
     ),
     figures=figures,
-    method="Isotropic Gaussian features, labels ±U[½, 2], ε = 1e-3. m = 1 and 2: all samples active, against the global "
-    "minimum norm. m = 4 and 6: disjoint start at depth 3√(n/d₂) max|y|, against the minimum norm given the partition.",
+    method="Isotropic Gaussian features, labels ±U[½, 2], ε = 1e-3. m = 1 and 2: all samples active, against the "
+    "global minimum norm. m = 4 and 6: disjoint start at depth 3√(n/d₂) max|y|, against the minimum norm given the "
+    "partition.",
 )

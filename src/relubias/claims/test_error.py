@@ -62,7 +62,11 @@ def _study(name: str, teacher: str, repeats: int, **varied: object) -> Study:
             "kind": "random",
             "n_samples": 50,
             "n_test": 500,
-            "features": {"kind": "gaussian", "n_features": 10**4, "spectrum": {"kind": "spiked", "count": COUNT, "size": SIZE}},
+            "features": {
+                "kind": "gaussian",
+                "n_features": 10**4,
+                "spectrum": {"kind": "spiked", "count": COUNT, "size": SIZE},
+            },
             "labels": f"teacher {teacher}",
         },
         start={"scale": 1e-3},
@@ -145,13 +149,13 @@ CLAIM = Claim(
     studies=studies,
     judge=judge,
     control=Control(
-        "The eigenvalues of the signal grow as d/50, so that it is not drowned and d₂ stays bounded: larger d alone does "
-        "not bring the test errors together there for the linear teacher, and the same judge has to say no.",
+        "The eigenvalues of the signal grow as d/50, so that it is not drowned and d₂ stays bounded: larger d alone "
+        "does not bring the test errors together there for the linear teacher, and the same judge has to say no.",
         studies=control,
         rows=lambda rows: {f"{ID}-{teacher}": rows[f"{ID}-control-{teacher}"] for teacher in TEACHERS},
     ),
     figures=figures,
-    method="n = 50 samples and 500 test points, five eigenvalues 100 and d − 5 eigenvalues 1, labels without noise from "
-    "one teacher neuron, η = 0.5/‖λ‖₁, ε = 1e-3. Predicting nothing has the error 1 for the linear teacher and ½ for "
+    method="n = 50 samples and 500 test points, five eigenvalues 100 and d − 5 eigenvalues 1, labels without noise "
+    "from one teacher neuron, η = 0.5/‖λ‖₁, ε = 1e-3. Predicting nothing has the error 1 for the linear teacher and ½ for "
     "the ReLU. δ is judged; all errors are medians with exact intervals. Over n at d = 10 000 the errors are drawn.",
 )

@@ -101,7 +101,9 @@ class StartSetting:
     def __post_init__(self) -> None:
         kind_of({"kind": self.kind}, self.KINDS, "start")
         if self.kind == "weights" and (self.weights is None or self.scale is not None):
-            raise ArgumentError("a start of kind 'weights' needs weights, and has no scale: they are taken as they are.")
+            raise ArgumentError(
+                "a start of kind 'weights' needs weights, and has no scale: they are taken as they are."
+            )
         options = {"depth": self.depth, "orthogonal": self.orthogonal or None, "weights": self.weights}
         for name, value in options.items():
             if value is not None and self.KINDS[self.kind] != name:
