@@ -165,8 +165,8 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="How deep an inactive sample has to start",
-    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about √(n/d₂) max|y|, and "
-    "the share of draws that keep it depends on n/d₂ and the spectrum through that unit alone.",
+    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about √(n/d₂) max|y|, "
+    "and the share of draws that keep it depends on n/d₂ and the spectrum through that unit alone.",
     source="ours",
     chapter="Several neurons",
     place=4,

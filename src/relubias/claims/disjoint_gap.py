@@ -132,6 +132,6 @@ CLAIM = Claim(
     ),
     figures=figures,
     method="m = 4 and 6, labels ±U[½, 2], η = 0.5/‖λ‖₁, active samples at ε = 1e-6, isotropic Gaussian features over "
-    "d. Of the neurons of a cell the one farthest from its corrected law counts. (p neurons of one sign that share the "
-    "load have a smaller norm than the partition allows: the reference is the shortest given the partition.)",
+    "d. Of the neurons of a cell the one farthest from its corrected law counts. Neurons of one sign that share the "
+    "load have a smaller norm than the partition allows: the reference is the shortest given the partition.",
 )

@@ -109,6 +109,7 @@ CLAIM = Claim(
         rows=lambda rows: {ID: rows[ID].assign(**{"law.corrected": rows[ID]["law.gap"]})},
     ),
     figures=figures,
-    method="Isotropic Gaussian features, labels ±U[½, 2], ε = 1e-3. m = 1 and 2: all samples active, against the global "
-    "minimum norm. m = 4 and 6: disjoint start at depth 3√(n/d₂) max|y|, against the minimum norm given the partition.",
+    method="Isotropic Gaussian features, labels ±U[½, 2], ε = 1e-3. m = 1 and 2: all samples active, against the "
+    "global minimum norm. m = 4 and 6: disjoint start at depth 3√(n/d₂) max|y|, against the minimum norm given the "
+    "partition.",
 )

@@ -2,7 +2,8 @@ r"""Gradient flow ends far closer to the minimum norm than gradient descent does
 
 The gap of gradient descent is made by its first step, which throws the negative labels to −c|y_i|; its relative gap is
 c‖y₋‖/‖y₊‖ however many dimensions there are. The flow takes no such step: it stops each of these samples at the kink,
-where most constraints of the minimum norm are tight. How the size of what is left falls with n/d is open; its exponent is only measured.
+where most constraints of the minimum norm are tight. How the size of what is left falls with n/d is open; its exponent
+is only measured.
 
 Where d is not ≫ n a positive label may be lost on the way, and the limit is then no solution: it is compared with the
 minimum norm only where all positive labels are fitted, and how often they are is told beside it.
@@ -129,9 +130,10 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="The flow ends far closer to the minimum norm",
-    statement="From the same small start, where all positive labels are fitted, the limit of gradient flow is more than ten times closer to the minimum norm "
-    "than that of gradient descent with c = 1, and closer the smaller n/d is; the exponent is open (conjecture).",
-    source="ours (conjecture)",
+    statement="From the same small start, where all positive labels are fitted, the limit of gradient flow is more than "
+    "ten times closer to the minimum norm than that of gradient descent with c = 1, and closer the smaller n/d is; the "
+    "exponent is open (conjecture).",
+    source="ours",
     chapter="Other dynamics, activations and losses",
     place=1,
     studies=studies,
@@ -144,6 +146,6 @@ CLAIM = Claim(
     ),
     figures=figures,
     method="n = 50, Gaussian features, labels ±U[½, 2], all samples active at ε = 1e-3. The gaps of single draws of "
-    "the flow range over several orders of magnitude; medians with exact intervals. At n/d = 0.25 a good part of the limits, "
-    "of either dynamics, misses a positive label and is no solution; these are counted and not compared.",
+    "the flow range over several orders of magnitude; medians with exact intervals. At n/d = 0.25 a good part of the "
+    "limits, of either dynamics, misses a positive label and is no solution; these are counted and not compared.",
 )

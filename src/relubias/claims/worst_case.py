@@ -100,8 +100,8 @@ CLAIM = Claim(
     studies=studies,
     judge=judge,
     control=Control(
-        "From a start in which the third sample, the only one that has γ in it, is inactive and stays so, every γ leads "
-        "to the same limit: the same judge has to say no.",
+        "From a start in which the third sample, the only one that has γ in it, is inactive and stays so, every γ "
+        "leads to the same limit: the same judge has to say no.",
         studies=control,
         rows=lambda rows: {ID: rows[CONTROL]},
     ),

@@ -1,0 +1,100 @@
+"""Judges of claims on made-up rows, for which they have to say yes and no, and on their own quick studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from relubias import claims
+from relubias.claims.claim import Verdict
+from relubias.claims.disjoint_depth import crossing
+from relubias.claims.usable import completeness, lasting
+from relubias.studies.tally import Sieve
+
+IDS = (
+    "pair_decouples", "pair_law", "disjoint_partition", "disjoint_depth", "disjoint_gap", "equal_steps_many",
+    "orthogonal_rows", "worst_case", "flow_near", "finite_step", "activations", "losses", "test_error",
+)  # fmt: skip
+STEPS = [f"{c:g}/trace" for c in (0.1, 0.01, 0.001)]
+
+
+def cells(columns: dict[str, Any], count: int) -> pd.DataFrame:
+    """Done and certified cells."""
+    head = {"trial": range(count), "status": "done", "failure": None, "run.status": "certified"}
+    return pd.DataFrame(head | columns)
+
+
+def pair(share: float) -> dict[str, pd.DataFrame]:
+    """Draws of which a share decoupled."""
+    decoupled = np.arange(100) < 100 * share
+    columns = {name: decoupled.astype(float) for name in ("run.positive_fitted", "run.negative_fitted")}
+    return {"pair_decouples": cells({"run.decoupled": decoupled} | columns, 100)}
+
+
+def steps(exponent: float) -> dict[str, pd.DataFrame]:
+    """Distances to the flow that are a power of the step, with scatter."""
+    rng = np.random.default_rng(1)
+    parts = [
+        cells(
+            {"dynamics.step_size": step, "flow.distance": float(step[:-6]) ** exponent * rng.lognormal(0, 0.1, 20)}, 20
+        )
+        for step in STEPS
+    ]
+    return {"finite_step": pd.concat(parts, ignore_index=True)}
+
+
+def family(*distances: float) -> dict[str, pd.DataFrame]:
+    """Limits of the family of Vardi and Shamir at these distances."""
+    columns = {"problem.gamma": [1.0, 2.0, 5.0, 20.0], "gap.absolute": distances, "reference.norm": 26**0.5}
+    return {"worst_case": cells(columns | {"run.loss": 0.0}, 4)}
+
+
+@pytest.mark.parametrize(
+    ("id", "yes", "no"),
+    [
+        ("pair_decouples", pair(1.0), pair(0.5)),
+        ("finite_step", steps(1.0), steps(0.5)),
+        ("worst_case", family(0.04, 0.1104, 0.2092, 0.2302), family(0.04, 0.04, 0.04, 0.04)),
+    ],
+)
+def test_a_judge_says_yes_and_no(id: str, yes: dict[str, pd.DataFrame], no: dict[str, pd.DataFrame]) -> None:
+    judge = claims.load(id).judge
+    assert judge(yes).verdict is Verdict.SUPPORTED
+    assert judge(no).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_what_is_not_certified_does_not_last() -> None:
+    rows = pair(1.0)["pair_decouples"]
+    rows.loc[:39, "run.status"] = "budget"
+    assert lasting(rows, "run.decoupled").met == 60
+
+
+def test_a_judge_who_lost_many_cells_decides_nothing() -> None:
+    sieve = Sieve(pair(1.0)["pair_decouples"])
+    sieve.drop("lost", np.arange(100) < 10)
+    assert completeness(sieve.tally()).met is None
+
+
+def test_a_threshold_is_where_the_monotone_share_crosses_one_half() -> None:
+    logs = np.log([0.5, 1.0, 2.0])
+    assert crossing(logs, np.array([0.0, 0.5, 1.0])) == pytest.approx(1.0)
+    assert crossing(logs, np.array([0.0, 0.0, 1.0])) == pytest.approx(2**0.5)
+    assert crossing(logs, np.array([0.0, 0.1, 0.2])) == pytest.approx(2.0)
+    assert crossing(logs, np.array([0.9, 0.9, 1.0])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_quick_studies_are_small(id: str) -> None:
+    assert sum(study.n_cells for study in claims.load(id).all_studies(True)) <= 700
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", IDS)
+def test_the_quick_study_supports_the_claim_and_not_its_control(id: str, tmp_path: Path) -> None:
+    (result,) = claims.reproduce([id], quick=True, output=tmp_path, workers=1).results
+    assert result.control.verdict is Verdict.NOT_SUPPORTED
+    assert result.verdict is Verdict.SUPPORTED
