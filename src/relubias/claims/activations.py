@@ -90,8 +90,8 @@ CLAIM = Claim(
     id=ID,
     title="Other activations: what carries over",
     statement="A leaky ReLU divides the samples in the first step as the ReLU does and has an exact limit, but fits "
-    "the negative labels too; the identity ends in the shortest linear interpolant; the absolute value has no limit where "
-    "labels are negative, but a cycle.",
+    "the negative labels too; the identity ends in the shortest linear interpolant; the absolute value has no limit "
+    "where labels are negative, but a cycle.",
     source="paper, outlook; the statements are ours",
     chapter="Other dynamics, activations and losses",
     place=3,

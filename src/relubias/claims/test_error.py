@@ -120,7 +120,7 @@ def figures(rows: Rows) -> dict[str, Figure]:
         for ending, x in (("", D), ("-n", N)):
             table = certified(rows[f"{ID}-{teacher}{ending}"], END, SHORTEST)[0]
             parts = [
-                table.assign(**{"test error": table[column], "of": words})
+                table.assign(of=words).rename(columns={column: "test error"})
                 for column, words in ((END, "limit"), (SHORTEST, "w*"), (LINE, "linear"))
             ]
             both = pd.concat(parts, ignore_index=True)
@@ -156,6 +156,6 @@ CLAIM = Claim(
     ),
     figures=figures,
     method="n = 50 samples and 500 test points, five eigenvalues 100 and d − 5 eigenvalues 1, labels without noise "
-    "from one teacher neuron, η = 0.5/‖λ‖₁, ε = 1e-3. Predicting nothing has the error 1 for the linear teacher and ½ for "
-    "the ReLU. δ is judged; all errors are medians with exact intervals. Over n at d = 10 000 the errors are drawn.",
+    "from one teacher neuron, η = 0.5/‖λ‖₁, ε = 1e-3. Predicting nothing has the error 1 for the linear teacher and ½ "
+    "for the ReLU. δ is judged; all errors are medians with exact intervals. Over n at d = 10 000 the errors are drawn.",
 )
