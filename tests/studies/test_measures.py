@@ -12,6 +12,8 @@ import relubias
 from relubias import sampling
 from relubias.studies.grid import Cell
 from relubias.studies.measures import MEASURES, Measured, measure
+from relubias.studies.measures_limits import LIMITS
+from relubias.studies.measures_theory import THEORY
 from relubias.studies.settings import Settings
 from relubias.studies.spec import Study
 
@@ -68,7 +70,7 @@ def test_columns_are_the_fields_of_the_analysis() -> None:
         "problem.positive": int((problem.labels > 0).sum()),
     }
     assert {name: values[name] for name in expected} == expected
-    assert notes.keys() == {"run.time", "run.period"}
+    assert notes.keys() - THEORY.keys() - LIMITS.keys() == {"run.time", "run.period"}
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -131,3 +133,21 @@ def test_starts_have_streams_of_their_own_in_every_cell() -> None:
     study = small(tables=small().tables | {"start": {"kind": "gaussian"}}, columns=("start.norm",))
     norms = {outcome.values["start.norm"] for outcome in computed(study)}
     assert len(norms) == study.n_cells
+
+
+def test_a_start_of_given_weights_is_taken_as_it_is() -> None:
+    tables = {"problem": {"kind": "vardi-shamir"}, "start": {"kind": "weights", "weights": [1, 2, -3]}}
+    start = Measured(Settings.of(tables), 0).start
+    np.testing.assert_allclose(start.primal, [[1.0, 8.0, -1.0]])
+    for wrong in ({"kind": "weights"}, {"kind": "weights", "weights": [1, 2, 3], "scale": 1.0}, {"weights": [1, 2, 3]}):
+        with pytest.raises(relubias.ArgumentError):
+            Settings.of(tables | {"start": wrong})
+
+
+def test_the_excess_of_variation_is_that_of_orthogonal_samples_only() -> None:
+    values, _ = measure(
+        Measured(Settings.of({"problem": {"kind": "orthogonal", "n_samples": 4}}), 0), ("variation.excess",)
+    )
+    assert values["variation.excess"] is not None
+    _, notes = measure(Measured(Settings.of(TABLES), 7), ("variation.excess", "flow.distance"))
+    assert "orthogonal" in notes["variation.excess"]
