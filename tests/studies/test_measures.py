@@ -159,3 +159,21 @@ def test_starts_have_streams_of_their_own_in_every_cell() -> None:
     study = small(tables=small().tables | {"start": {"kind": "gaussian"}}, columns=("start.norm",))
     norms = {outcome.values["start.norm"] for outcome in computed(study)}
     assert len(norms) == study.n_cells
+
+
+def test_a_start_of_given_weights_is_taken_as_it_is() -> None:
+    tables = {"problem": {"kind": "vardi-shamir"}, "start": {"kind": "weights", "weights": [1, 2, -3]}}
+    start = Measured(Settings.of(tables), 0).start
+    np.testing.assert_allclose(start.primal, [[1.0, 8.0, -1.0]])
+    for wrong in ({"kind": "weights"}, {"kind": "weights", "weights": [1, 2, 3], "scale": 1.0}, {"weights": [1, 2, 3]}):
+        with pytest.raises(relubias.ArgumentError):
+            Settings.of(tables | {"start": wrong})
+
+
+def test_the_excess_of_variation_is_that_of_orthogonal_samples_only() -> None:
+    values, _ = measure(
+        Measured(Settings.of({"problem": {"kind": "orthogonal", "n_samples": 4}}), 0), ("variation.excess",)
+    )
+    assert values["variation.excess"] is not None
+    _, notes = measure(Measured(Settings.of(TABLES), 7), ("variation.excess", "flow.distance"))
+    assert "orthogonal" in notes["variation.excess"]

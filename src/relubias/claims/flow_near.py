@@ -88,15 +88,16 @@ def judge(rows: Rows) -> Finding:
         f"Median relative gap of the flow: {medians}; of gradient descent at the largest d: "
         f"{descent[max(descent)]}. The flow's falls as d to the power {exponent}; no theory of the exponent is known."
         f"{told(tally, other)}",
-        otherwise=f"Median relative gap of what should be a flow: {medians}; of gradient descent at the largest d: "
+        otherwise=f"Median relative gap: {medians}; of gradient descent at the largest d: "
         f"{descent[max(descent)]}.{told(tally, other)}",
     )
 
 
-def _medians(table: DataFrame) -> tuple[dict[int, Estimate], Tally]:
+def _medians(table: DataFrame) -> tuple[dict[float, Estimate], Tally]:
     usable, tally = certified(table, GAP, FITTED)
     parts = _solutions(usable).groupby(D, sort=True)[GAP]
-    return {int(str(d)): median_interval(np.sort(part.to_numpy(dtype=float)), 0.95) for d, part in parts}, tally
+    medians = {float(str(d)): median_interval(np.sort(part.to_numpy(dtype=float)), 0.95) for d, part in parts}
+    return medians, tally
 
 
 def _solutions(table: DataFrame) -> DataFrame:
@@ -131,8 +132,8 @@ CLAIM = Claim(
     id=ID,
     title="The flow ends far closer to the minimum norm",
     statement="From the same small start, where all positive labels are fitted, the limit of gradient flow is more "
-    "than ten times closer to the minimum norm than that of gradient descent with c = 1, and closer the smaller n/d is; "
-    "the exponent is open (conjecture).",
+    "than ten times closer to the minimum norm than that of gradient descent with c = 1, and closer the smaller n/d "
+    "is; the exponent is open (conjecture).",
     source="ours",
     chapter="Other dynamics, activations and losses",
     place=1,

@@ -157,6 +157,5 @@ CLAIM = Claim(
     figures=figures,
     method="n = 50 samples and 500 test points, five eigenvalues 100 and d − 5 eigenvalues 1, labels without noise "
     "from one teacher neuron, η = 0.5/‖λ‖₁, ε = 1e-3. Predicting nothing has the error 1 for the linear teacher and ½ "
-    "for the ReLU. δ is judged; all errors are medians with exact intervals. "
-    "Over n the errors are drawn at d = 10 000.",
+    "for the ReLU. δ is judged; all errors are medians with exact intervals. Errors over n are drawn at d = 10 000.",
 )
