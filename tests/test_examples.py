@@ -41,3 +41,14 @@ def test_a_smaller_aligned_start_comes_nearer_to_the_least_variation_norm(capsys
     loaded(EXAMPLES[0].with_name("both_layers_on_orthogonal_samples.py")).main(["--quick"])
     first, second = (float(value) for value in re.findall(r"scale \S+\s+excess (\S+) %", capsys.readouterr().out))
     assert first > second > 0
+
+
+def test_a_large_dimension_settles_at_once_and_a_small_one_does_not(tmp_path: Path) -> None:
+    module = loaded(EXAMPLES[0].with_name("phase_diagram.py"))
+    module.main(["--quick", "--output", str(tmp_path)])
+    assert {path.name for path in tmp_path.glob("*.png")} == {"phase-gap.png", "phase-settled.png"}
+    with module.Store.open(tmp_path / "phase.db") as store:
+        rows = store.to_pandas()
+    assert len(rows) == 4 * 4 * 2
+    settled = rows.groupby(module.DIMENSION)["run.first_step_pattern"].apply(lambda part: part.astype(float).mean())
+    assert settled.iloc[-1] > 0.5 > settled.iloc[0]
