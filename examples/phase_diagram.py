@@ -1,6 +1,6 @@
 """Where in the plane of n/d and η‖λ‖₁ is the limit near the minimum norm, and does the pattern settle at once?
 
-40 values of n/d by 40 steps, 20 trials each, n = 50: 32 000 cells. The study is kept, and goes on where it was stopped::
+40 values of n/d by 40 steps, 20 trials each, n = 50: 32 000 cells. The study goes on where it was stopped::
 
     python examples/phase_diagram.py --output phase
 
