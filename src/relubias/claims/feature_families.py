@@ -31,6 +31,8 @@ KEPT, OFF, RATIO = "run.positive_kept", "run.negative_off", "law.ratio"
 LEAST, CLOSE = 0.9, 0.02
 #: n and d: √(n/d₂) = 0.045 ≤ 0.05 c at c = 1.
 N, D = 20, 10_000
+#: Work of a run, in plain steps: beyond the bound of stability a pattern may change for ever.
+BUDGET = 20_000.0
 #: Spectra of ‖λ‖₁ = d (but for 1e-9 d): eigenvalues and their multiplicities.
 BLOCKS: dict[str, list[list[float]]] = {
     "large d₂ and d_∞": [[1.0, D]],
@@ -69,7 +71,7 @@ def _study(name: str, repeats: int, features: dict[str, Any], **tables: object) 
         measure=("run.status", KEPT, OFF, RATIO, "problem.d2", "problem.dinf", DEVIATION),
         problem={"kind": "random", "n_samples": N, "features": features, "labels": "signs 0.5..2"},
         start={"scale": 1e-4},
-        dynamics={"step_size": "1/trace"},
+        dynamics={"step_size": "1/trace", "budget": BUDGET},
         **tables,
     )
 

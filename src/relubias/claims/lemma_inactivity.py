@@ -120,7 +120,10 @@ def judge(rows: Rows) -> Finding:
     ]
     own, others, again = quantities
     just = table[(table["depth"] > SHALLOW) & (table["depth"] < DEEP)]
-    for depth, part in just.groupby(just["depth"].round(2)):
+    for depth in DEPTHS[1:-1]:
+        part = just[(just["depth"] >= 0.99 * depth) & (just["depth"] < 1.2 * depth)]
+        if not len(part):
+            continue
         share = float(part[BACK].sum() / part["lemmas.inactivity_tested"].sum())
         quantities.append(Quantity(f"share of samples that came back from {depth:g} of the size", share))
     told = (
