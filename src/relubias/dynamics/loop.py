@@ -128,7 +128,7 @@ class Loop:
         if not it.slopes.any():
             return None  # the next step finds that nothing moves
         it.flops += self.certificate_flops
-        limit = certificates.limit_by_cholesky(it)
+        limit = certificates.limit_by_cholesky(it, promising=True)
         if limit is None or not limit.frozen.all():
             return None
         if self.recorder.next_time is not None:
