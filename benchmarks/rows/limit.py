@@ -57,9 +57,9 @@ def limit_of_features(features: Array, labels: Array) -> relubias.Run:
     return limit(relubias.Problem.from_features(features, labels))
 
 
-def limit(problem: relubias.Problem) -> relubias.Run:
+def limit(problem: relubias.Problem, *, step_size: float | None = None) -> relubias.Run:
     """From the all-active start, or the Gaussian one where that is impossible, to the certified limit."""
-    return relubias.gradient_descent(problem, NETWORK, start_of(problem)).require_limit()
+    return relubias.gradient_descent(problem, NETWORK, start_of(problem), step_size=step_size).require_limit()
 
 
 def start_of(problem: relubias.Problem) -> relubias.State:
