@@ -86,7 +86,6 @@ def limit_by_cholesky(iterate: Iterate, *, promising: bool = False) -> PatternLi
     except np.linalg.LinAlgError:
         return None
 
-
     def solve(right: Array) -> Array:
         return np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))
 
