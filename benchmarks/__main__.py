@@ -68,8 +68,11 @@ def profiles(names: Sequence[str]) -> tuple[list[str], bool]:
     failed = False
 
     def profile(name: str) -> None:
-        for job in importlib.import_module(f"benchmarks.rows.{name}").jobs():
-            text.append(listing(profiled(job)))
+        module = importlib.import_module(f"benchmarks.rows.{name}")
+        if hasattr(module, "jobs"):
+            text.extend(listing(profiled(job)) for job in module.jobs())
+        else:
+            text.append(f"{name}: no profile, since it runs in processes of its own.")
 
     for name in names:
         print(f"profiling {name} ...", file=sys.stderr)
@@ -98,7 +101,8 @@ def one_thread() -> AbstractContextManager[Any]:
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1)
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 if __name__ == "__main__":

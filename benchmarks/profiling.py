@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -56,9 +55,11 @@ def profiled(job: Job, *, calls: int = 5) -> Profile:
     return Profile(job, charged(job.task, calls=calls), distance)
 
 
-def charged(task: Task, *, calls: int = 1, clock: Clock = time.process_time, package: str = PACKAGE) -> dict[str, float]:
+def charged(
+    task: Task, *, calls: int = 1, clock: Clock = time.process_time, package: str = PACKAGE
+) -> dict[str, float]:
     """Return the seconds of each function of `package`, the largest first."""
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     owners = [ELSEWHERE]
     last = clock()
 
@@ -78,7 +79,7 @@ def charged(task: Task, *, calls: int = 1, clock: Clock = time.process_time, pac
             task()
     finally:
         sys.setprofile(None)
-    return dict(seconds.most_common())
+    return dict(sorted(seconds.items(), key=lambda item: -item[1]))
 
 
 def name_of(frame: FrameType, package: str) -> str | None:
@@ -100,5 +101,3 @@ def listing(profile: Profile, *, most: int = 8) -> str:
         *(f"  {100 * part / total:5.1f} %  {where}" for where, part in list(profile.seconds.items())[:most]),
     ]
     return "\n".join(lines)
-
-

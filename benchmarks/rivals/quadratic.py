@@ -5,8 +5,7 @@ in Gram form          min ½ aᵀKa − y₊ᵀa    s.t.  a₋ ≤ 0,           
 
 ₊ stands for samples with a positive label and ₋ for the others. K comes scaled to a mean diagonal of 1, so that no
 package is asked to be blind to units. A non-negative least-squares solver takes neither: in Gram form the free
-block a₊ is eliminated by a Cholesky factor L of K, with the columns of Lᵀ for the negatives made orthogonal to those for
-the positives.
+block a₊ is eliminated by a Cholesky factor of K, the positives first.
 """
 
 from __future__ import annotations
@@ -92,7 +91,11 @@ def nnls(gram: Array, labels: Array) -> Array:
     n_positive = int(np.count_nonzero(positive))
     # K in this order is L Lᵀ. Its lower right corner is a factor of the Schur complement of the positives.
     lower = scipy.linalg.cholesky(gram[np.ix_(order, order)], lower=True)
-    top, left, corner = lower[:n_positive, :n_positive], lower[n_positive:, :n_positive], lower[n_positive:, n_positive:]
+    top, left, corner = (
+        lower[:n_positive, :n_positive],
+        lower[n_positive:, :n_positive],
+        lower[n_positive:, n_positive:],
+    )
     forward = scipy.linalg.solve_triangular(top, labels[positive], lower=True)
     # min ½‖cornerᵀ a₋‖² − (−left · forward)ᵀ a₋ with a₋ = −x, x ≥ 0
     target = scipy.linalg.solve_triangular(corner, left @ forward, lower=True)
@@ -135,8 +138,8 @@ IN_GRAM_FORM: tuple[tuple[str, Solver, float], ...] = (
     ("cvxpy + OSQP", cvxpy_with("OSQP"), 1e-2),
     ("cvxpy + Clarabel", cvxpy_with("CLARABEL"), 1e-3),
     ("clarabel", clarabel, 1e-3),
-    ("piqp", piqp, 1e-5),
-    ("proxqp", proxqp, 1e-3),
+    ("piqp", piqp, 1e-4),
+    ("proxqp", proxqp, 1e-4),
     ("daqp", daqp, 1e-6),
     ("quadprog", quadprog, 1e-9),
     ("nnls of SciPy", nnls, 1e-9),
@@ -144,8 +147,6 @@ IN_GRAM_FORM: tuple[tuple[str, Solver, float], ...] = (
 
 IN_THE_WEIGHTS: tuple[tuple[str, Solver, float], ...] = (
     ("cvxpy + OSQP", cvxpy_in_weights("OSQP"), 1e-1),
-    ("cvxpy + Clarabel", cvxpy_in_weights("CLARABEL"), 1e-6),
+    ("cvxpy + Clarabel", cvxpy_in_weights("CLARABEL"), 1e-3),
     ("nnls of SciPy", nnls_in_weights, 1e-9),
 )
-
-

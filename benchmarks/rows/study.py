@@ -1,8 +1,8 @@
 """One cell of a study, n = 100 and d = 100 000, against a script that does the same with PyTorch and OSQP.
 
-Draw, train from the all-active start, find w*, measure ‖w − w*‖. The script draws X and trains by autograd until the
-loss of the positive labels is below 1e-20, which is where a script can know that it has arrived, and solves the dual program in
-Gram form by cvxpy and OSQP. Both draw the same law, but not the same numbers, so that the answers are compared on
+Draw, train from the all-active start, find w*, measure ‖w − w*‖. The script draws X, trains by autograd until the loss
+of the positive labels is below 1e-20, which is where a script can know that it has arrived, and solves the dual program
+in Gram form by cvxpy and OSQP. Both draw the same law, but not the same numbers, so that the answers are compared on
 one matrix first: ours then starts from that X. Where PyTorch is missing a NumPy loop takes its place, and its name.
 """
 
@@ -103,5 +103,3 @@ def jobs() -> Iterator[Job]:
         "the product X Xᵀ",
         partial(np.dot, features, features.T),
     )
-
-
