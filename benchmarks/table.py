@@ -79,8 +79,8 @@ def spread(ratio: Sample) -> str:
 
 
 def rounded(number: float) -> str:
-    """Return three digits of a number of 10 or more: 12.5, 812, 1230, 5e+05."""
-    return f"{number:.3g}" if not 1e3 <= number < 1e5 else f"{float(f'{number:.3g}'):.0f}"
+    """Return three digits of a number of 10 or more: 12.5, 812, 1230."""
+    return f"{number:.3g}" if number < 1e3 else f"{float(f'{number:.3g}'):.0f}"
 
 
 def seconds(sample: Sample) -> str:

@@ -118,8 +118,8 @@ def test_seconds_are_multiplied_by_the_steps_that_they_stand_for() -> None:
     assert row.met is True
     assert [cells(row)[HEADER.index(column)] for column in ("rival's", "ours/rival", "goal")] == [
         "23.1 (23.1-23.1) days",
-        "1/1e+06 (1/1e+06-1/1e+06)",
-        "<= 1/1e+05",
+        "1/1000000 (1/1000000-1/1000000)",
+        "<= 1/100000",
     ]
 
 

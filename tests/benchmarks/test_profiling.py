@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def compiled(source: str, file: str) -> CodeType:
 
 def test_work_elsewhere_counts_for_the_function_that_asked_for_it() -> None:
     clock = Ticks()
-    names = {"work": clock.work}
+    names: dict[str, Any] = {"work": clock.work}
     exec(compiled("def inner():\n    work(4.0)\n    work(1.0)\n", "room/low.py"), names)
     exec(compiled("def outer():\n    work(2.0)\n    inner()\n    work(1.0)\n", "high.py"), names)
 
@@ -46,7 +47,7 @@ def test_work_elsewhere_counts_for_the_function_that_asked_for_it() -> None:
 
 def test_an_error_inside_takes_its_function_off_again() -> None:
     clock = Ticks()
-    names = {"work": clock.work}
+    names: dict[str, Any] = {"work": clock.work}
     exec(compiled("def fails():\n    work(1.0)\n    raise ValueError\n", "low.py"), names)
     exec(
         compiled("def outer():\n    try:\n        fails()\n    except ValueError:\n        work(2.0)\n", "a.py"), names
