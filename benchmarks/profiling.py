@@ -1,25 +1,27 @@
 """Where the time of a task goes, by functions of this package, and how far the whole is from a natural limit.
 
-Every moment is charged to the innermost function of relubias that is running, with all that it calls elsewhere: a
-factorisation counts for whoever asked for it. The limit is what the job cannot do without: one Gram product, one
-factorisation or one matrix-vector product.
+Every millisecond of processor time an alarm looks which function of relubias is running, the innermost one, and
+charges it, with all that it calls elsewhere: a factorisation counts for whoever asked for it. What is looked at so
+seldom is not slowed down, as it would be if every call were watched. The limit is what the job cannot do without: one
+Gram product, one factorisation or one matrix-vector product.
 """
 
 from __future__ import annotations
 
-import sys
+import signal
 import time
-from collections import defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import relubias
-from benchmarks.harness import Clock, Row, Task, race
+from benchmarks.harness import Row, Skipped, Task, race
 
 PACKAGE = str(Path(relubias.__file__).parent)
 ELSEWHERE = "outside relubias"
+#: Seconds between two looks.
+INTERVAL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -42,44 +44,54 @@ class Job:
 
 @dataclass(frozen=True)
 class Profile:
-    """Seconds by function, of all calls together, and the race of the undisturbed task against its limit."""
+    """How often each function was seen, and the race of the undisturbed task against its limit."""
 
     job: Job
-    seconds: dict[str, float]
+    seen: dict[str, int]
     distance: Row
 
 
-def profiled(job: Job, *, calls: int = 5) -> Profile:
-    """Measure one job: undisturbed against its limit, then with every call watched."""
-    distance = race(job.name, job.task, job.limit_name, job.limit, repeats=calls)
-    return Profile(job, charged(job.task, calls=calls), distance)
+def profiled(job: Job, *, repeats: int = 5) -> Profile:
+    """Race one job against its limit, undisturbed, and then look where its time goes."""
+    distance = race(job.name, job.task, job.limit_name, job.limit, repeats=repeats)
+    return Profile(job, seen_at_work(job.task), distance)
 
 
-def charged(
-    task: Task, *, calls: int = 1, clock: Clock = time.process_time, package: str = PACKAGE
-) -> dict[str, float]:
-    """Return the seconds of each function of `package`, the largest first."""
-    seconds: defaultdict[str, float] = defaultdict(float)
-    owners = [ELSEWHERE]
-    last = clock()
+def seen_at_work(task: Task, *, seconds: float = 1.0, package: str = PACKAGE) -> dict[str, int]:
+    """Return how often each function of `package` was seen in so many seconds of repeated calls, the most often first.
 
-    def watch(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal last
-        now = clock()
-        seconds[owners[-1]] += now - last
-        if event == "call":
-            owners.append(name_of(frame, package) or owners[-1])
-        elif event == "return" and len(owners) > 1:
-            owners.pop()
-        last = clock()
+    Raises
+    ------
+    Skipped
+        If this system has no timer of processor time.
+    """
+    if not hasattr(signal, "setitimer"):
+        raise Skipped("this system has no timer of processor time to profile with")
+    seen: Counter[str] = Counter()
 
-    sys.setprofile(watch)
+    def look(_: int, frame: FrameType | None) -> None:
+        seen[owner(frame, package)] += 1
+
+    before = signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, INTERVAL, INTERVAL)
     try:
-        for _ in range(calls):
+        began = time.process_time()
+        while time.process_time() - began < seconds:
             task()
     finally:
-        sys.setprofile(None)
-    return dict(sorted(seconds.items(), key=lambda item: -item[1]))
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+    return dict(seen.most_common())
+
+
+def owner(frame: FrameType | None, package: str) -> str:
+    """Return the name of the innermost function of `package` on the stack of this frame."""
+    while frame is not None:
+        name = name_of(frame, package)
+        if name is not None:
+            return name
+        frame = frame.f_back
+    return ELSEWHERE
 
 
 def name_of(frame: FrameType, package: str) -> str | None:
@@ -93,11 +105,11 @@ def name_of(frame: FrameType, package: str) -> str | None:
 
 def listing(profile: Profile, *, most: int = 8) -> str:
     """Return a profile as text: the distance from the limit, and the functions that take most."""
-    total = sum(profile.seconds.values())
+    total = sum(profile.seen.values())
     ratio = profile.distance.ratio
     assert ratio is not None
     lines = [
         f"{profile.job.name}: {ratio.median:.3g} ({ratio.low:.3g}-{ratio.high:.3g}) times {profile.job.limit_name}",
-        *(f"  {100 * part / total:5.1f} %  {where}" for where, part in list(profile.seconds.items())[:most]),
+        *(f"  {100 * part / total:5.1f} %  {where}" for where, part in list(profile.seen.items())[:most]),
     ]
     return "\n".join(lines)

@@ -125,5 +125,5 @@ def jobs() -> Iterator[Job]:
     """Each size against one factorisation of K."""
     for n_samples in SIZES:
         one = Program(n_samples, RATIOS[0] * n_samples)
-        one.prepare(20)
+        one.prepare(300_000 // n_samples)
         yield Job(one.name, one.ours, "one Cholesky factorisation of K", partial(factorise, one.gram))

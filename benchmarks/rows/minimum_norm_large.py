@@ -34,5 +34,5 @@ def in_factorisations(one: Program) -> Row:
 def jobs() -> Iterator[Job]:
     """Against the same."""
     one = Program(N_SAMPLES, RATIOS[0] * N_SAMPLES)
-    one.prepare(12)
+    one.prepare(30)
     yield Job(one.name, one.ours, "one Cholesky factorisation of K", partial(factorise, one.gram))

@@ -61,7 +61,7 @@ def test_the_ratio_is_paired_not_one_of_medians() -> None:
     stage = Stage()
     ours = stage.task("ours", 0.0, 1.0, 10.0, 100.0)
     rival = stage.task("rival", 0.0, 100.0, 10.0, 20.0)
-    row = race("row", ours, "them", rival, repeats=3, clock=stage.clock)
+    row = race("row", ours, "them", rival, repeats=3, patience=1e9, clock=stage.clock)
     assert row.ratio is not None
     assert row.ratio.median == 1.0
     assert row.met is None
@@ -220,4 +220,4 @@ def test_an_unknown_row_is_refused_with_the_known_ones(
     monkeypatch.setattr(sys, "argv", ["bench", "plain_setp"])
     with pytest.raises(SystemExit):
         command.main()
-    assert "there is no row 'plain_setp'; the rows are drawing, gram, " in capsys.readouterr().err
+    assert "there is no row 'plain_setp'; the rows are chatter, dimension, drawing, gram, " in capsys.readouterr().err
