@@ -10,8 +10,9 @@ from pathlib import Path
 
 from benchmarks.harness import Row, Sample
 
-HEADER = ("row", "ours", "rival", "rival's", "ours/rival", "goal", "met", "peak MB")
-PACKAGES = ("relubias", "numpy", "scipy", "numba", "pandas", "pyarrow", "quadprog", "clarabel")
+HEADER = ("row", "ours", "rival", "rival's", "ours/rival", "goal", "met", "repeats", "answers differ by", "peak MB")
+PACKAGES = ("relubias", "numpy", "scipy", "numba", "pandas", "pyarrow", "torch")
+RIVALS = ("quadprog", "clarabel", "cvxpy", "osqp", "piqp", "proxsuite", "daqp")
 
 
 def machine() -> list[str]:
@@ -39,7 +40,7 @@ def processor() -> str:
 
 def versions() -> Iterable[str]:
     """Yield name and version of each package that is installed and matters."""
-    for package in PACKAGES:
+    for package in (*PACKAGES, *RIVALS):
         try:
             yield f"{package} {version(package)}"
         except PackageNotFoundError:
@@ -48,7 +49,7 @@ def versions() -> Iterable[str]:
 
 def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of one row."""
-    goal = "" if row.at_most is None else f"<= {row.at_most:g}{' s' if row.is_ceiling else 'x'}"
+    goal = "" if row.at_most is None else f"<= {row.at_most:g} s" if row.is_ceiling else f"<= {times(row.at_most)}"
     if row.peak_at_most is not None:
         goal = f"<= {row.peak_at_most / 1e6:g} MB"
     return (
@@ -56,16 +57,36 @@ def cells(row: Row) -> tuple[str, ...]:
         seconds(row.seconds),
         row.rival or ("ceiling" if row.is_ceiling else ""),
         "" if row.rival_seconds is None else seconds(row.rival_seconds),
-        "" if row.ratio is None else f"{row.ratio.median:.2f} ({row.ratio.low:.2f}-{row.ratio.high:.2f})",
+        "" if row.ratio is None else spread(row.ratio),
         goal,
         {True: "yes", False: "NO", None: ""}[row.met],
+        str(row.seconds.count),
+        "" if row.deviation is None else f"{row.deviation:.0e}",
         "" if row.peak_bytes is None else f"{row.peak_bytes / 1e6:.1f}",
     )
 
 
+def times(ratio: float) -> str:
+    """Return a ratio as "1.25x", or, where ours is ten times as fast or faster, as "1/800"."""
+    return f"{ratio:.3g}x" if ratio > 0.1 else f"1/{rounded(1 / ratio)}"
+
+
+def spread(ratio: Sample) -> str:
+    """Return a median ratio with its quartiles, all in the form that suits the median."""
+    if ratio.median > 0.1:
+        return f"{ratio.median:.2f} ({ratio.low:.2f}-{ratio.high:.2f})"
+    return f"1/{rounded(1 / ratio.median)} (1/{rounded(1 / ratio.low)}-1/{rounded(1 / ratio.high)})"
+
+
+def rounded(number: float) -> str:
+    """Return three digits of a number of 10 or more: 12.5, 812, 1230."""
+    return f"{number:.3g}" if number < 1e3 else f"{float(f'{number:.3g}'):.0f}"
+
+
 def seconds(sample: Sample) -> str:
     """Return a median time with its quartiles, in a unit that suits it."""
-    factor, unit = next((f, u) for f, u in ((1, "s"), (1e3, "ms"), (1e6, "µs")) if sample.median * f >= 1 or u == "µs")
+    units = ((1 / 86_400, "days"), (1 / 3600, "h"), (1.0, "s"), (1e3, "ms"), (1e6, "µs"))
+    factor, unit = next((f, u) for f, u in units if sample.median * f >= 1 or u == "µs")
     return f"{sample.median * factor:.3g} ({sample.low * factor:.3g}-{sample.high * factor:.3g}) {unit}"
 
 

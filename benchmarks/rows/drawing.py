@@ -19,12 +19,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness import Row, Sample, Skipped, race
+from benchmarks.profiling import Job
 from benchmarks.rows import memory
 from relubias.facts import Facts
 from relubias.problem import Problem
 from relubias.sampling.features import FeatureLaw, Gaussian
 from relubias.sampling.spectra import PowerLaw
 
+GOAL = "1e12 features at most 1.2 times as long as 1e4; 1e6 distinct eigenvalues within 300 MB"
 N_SAMPLES = 200
 CEILING = 300e6  # bytes
 
@@ -62,3 +64,10 @@ def report(n_features: int) -> None:
         facts_of_a_draw(Gaussian(n_features, spectrum=PowerLaw(1.0)))
         seconds = time.perf_counter() - start
     print(json.dumps([seconds, peak.bytes - before]))
+
+
+def jobs() -> Iterator[Job]:
+    """Against the eigenvalues of K, which the facts need."""
+    matrix = Gaussian(10**12).gram(N_SAMPLES, 0)
+    ours = partial(facts_of_a_draw, Gaussian(10**12))
+    yield Job(f"draw and facts, n = {N_SAMPLES}", ours, "the eigenvalues of K", partial(np.linalg.eigvalsh, matrix))

@@ -121,14 +121,10 @@ def facts_of(
     labels: Array,
     n_features: int | None,
     *,
-    rows: Callable[[], Array | None] | None = None,
+    duplicates: tuple[tuple[int, ...], ...],
 ) -> Facts:
-    """Collect the facts of the problem with this K and these labels.
-
-    `rows` returns L with K = L Lᵀ and the digits of X, or None; it is asked only where K suspects duplicates.
-    """
+    """Collect the facts of the problem with this K, these labels and these groups of samples that coincide."""
     gram = operator.gram
-    duplicates = duplicate_groups(gram, rows)
     return Facts(
         n_samples=len(labels),
         n_features=n_features,

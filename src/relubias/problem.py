@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from relubias.archive import load_record, nested, part, rebuilding, save_record
 from relubias.arguments import as_count, is_number
 from relubias.errors import DataError
-from relubias.facts import Facts, facts_of
+from relubias.facts import Facts, duplicate_groups, facts_of
 from relubias.held_out import HeldOut
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
@@ -254,7 +254,12 @@ class Problem:
     @cached_property
     def facts(self) -> Facts:
         """Rank, condition, digits, effective dimension, duplicates and label counts."""
-        return facts_of(self.operator, self.labels, self.n_features, rows=self._rows)
+        return facts_of(self.operator, self.labels, self.n_features, duplicates=self.duplicates)
+
+    @cached_property
+    def duplicates(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of samples that coincide up to rounding; one of the facts, which training needs without the others."""
+        return duplicate_groups(self.gram, self._rows)
 
     def _rows(self) -> Array | None:
         """L, whose rows have the digits of the samples; None where only K is at hand."""

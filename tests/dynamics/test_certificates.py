@@ -29,7 +29,10 @@ def test_a_pattern_that_is_frozen_never_changes(seed: int) -> None:
         iterate = iterate_after(12, 16, seed, steps)
         limit = limit_by_cholesky(iterate)
         assert limit is not None
+        promising = limit_by_cholesky(iterate, promising=True)
         if limit.frozen.all():
+            assert promising is not None
+            assert promising.frozen.all()
             _, changes = gram_descent(
                 iterate.operator.gram, iterate.labels, iterate.primal[0].copy(), iterate.step_size, 3000
             )
@@ -44,6 +47,7 @@ def test_the_certificate_refuses_before_the_last_change_and_grants_later() -> No
     assert granted[1] is not None
     assert not granted[0].frozen.all()
     assert granted[1].frozen.all()
+    assert limit_by_cholesky(iterate_after(12, 16, 3, 0), promising=True) is None
 
 
 def test_the_distance_is_that_of_the_weights_and_never_grows() -> None:

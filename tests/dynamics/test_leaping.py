@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from relubias import starts
 from relubias.dynamics.certificates import limit_by_modes
-from relubias.dynamics.leaping import INFINITY, Leap, decay, growth, growth_range
+from relubias.dynamics.leaping import INFINITY, Leap, Rates
 from relubias.dynamics.stepping import Iterate
 from relubias.network import Network
 from relubias.problem import Problem
@@ -23,10 +23,12 @@ ONE = Network.single()
 @given(rate=st.floats(1e-12, 1.999), time=st.integers(0, 300))
 @settings(deadline=None, derandomize=True)
 def test_growth_is_the_sum_of_decays(rate: float, time: int) -> None:
-    values, eta = np.array([rate]), 1.0
+    rates = Rates(np.array([rate]), 1.0)
     expected = sum((1.0 - rate) ** s for s in range(time))
-    assert growth(values, eta, time)[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert decay(values, eta, time)[0] == pytest.approx((1.0 - rate) ** time, rel=1e-9, abs=1e-300)
+    assert rates.growth(time)[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert rates.decay(time)[0] == pytest.approx((1.0 - rate) ** time, rel=1e-9, abs=1e-300)
+    length = sum(abs(1.0 - rate) ** s for s in range(time))
+    assert rates.path_length(time, rates.growth(time))[0] == pytest.approx(length, rel=1e-9, abs=1e-12)
 
 
 @given(
@@ -34,17 +36,18 @@ def test_growth_is_the_sum_of_decays(rate: float, time: int) -> None:
 )
 @settings(deadline=None, derandomize=True)
 def test_growth_stays_in_its_range(rates: list[float], first: int, length: int) -> None:
-    values = np.array(rates)
-    low, high = growth_range(values, 1.0, first, first + length)
+    modes = Rates(np.array(rates), 1.0)
+    low, high = modes.growth_range(first, first + length, modes.growth(first + length))
     for time in range(first, first + length + 1):
-        now = growth(values, 1.0, time)
+        now = modes.growth(time)
         assert np.all(now >= low - 1e-12 * np.abs(low))
         assert np.all(now <= high + 1e-12 * np.abs(high))
 
 
 def test_growth_range_includes_infinity() -> None:
     values = np.array([0.1, 1.7])
-    low, high = growth_range(values, 1.0, 3, INFINITY)
+    rates = Rates(values, 1.0)
+    low, high = rates.growth_range(3, INFINITY, rates.growth(INFINITY))
     assert np.all(low <= 1 / values)
     assert np.all(1 / values <= high)
 

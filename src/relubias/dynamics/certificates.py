@@ -58,13 +58,19 @@ class PatternLimit(NamedTuple):
     frozen: NDArray[np.bool_]
 
 
-def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
+def limit_by_cholesky(iterate: Iterate, *, promising: bool = False) -> PatternLimit | None:
     """The limit of the present pattern from one Cholesky factorisation of H.
+
+    Parameters
+    ----------
+    promising : bool
+        Give up before the refinement where it could not make the pattern frozen.
 
     Returns
     -------
     PatternLimit or None
-        None where K is too near singular for a lower bound of the eigenvalues of H, or the step is not stable.
+        None where K is too near singular for a lower bound of the eigenvalues of H, the step is not stable, or the
+        limit is not `promising` though it should be.
     """
     operator, slopes = iterate.operator, iterate.slopes
     # λ_min(K) and λ_max(K) times the least and the largest of these bound the eigenvalues of H.
@@ -79,7 +85,28 @@ def limit_by_cholesky(iterate: Iterate) -> PatternLimit | None:
         factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return None
-    return _limit(iterate, union, lambda b: scipy.linalg.cho_solve(factor, b, check_finite=False), smallest)
+
+    def solve(right: Array) -> Array:
+        return np.asarray(scipy.linalg.cho_solve(factor, right, check_finite=False))
+
+    if promising and _is_hopeless(iterate, union, solve):
+        return None
+    return _limit(iterate, union, solve, smallest)
+
+
+def _is_hopeless(iterate: Iterate, union: NDArray[np.intp], solve: Callable[[Array], Array]) -> bool:
+    """Whether some entry is farther from being frozen than rounding explains, at a small part of the whole cost.
+
+    The same test without refinement and margins, with half the reach: most certificates that fail, fail here.
+    """
+    if not iterate.kinked:
+        return False
+    residual = iterate.residual[union]
+    moved = np.zeros(iterate.operator.n_samples)
+    moved[union] = solved = solve(residual)
+    primal = iterate.primal - iterate.signs[:, None] * iterate.operator.matvec((iterate.slopes * moved).T).T
+    reach = 0.5 * np.sqrt(iterate.operator.diagonal * max(0.0, float(solved @ residual)))
+    return bool(np.any(np.where(iterate.pattern, primal <= reach, primal > -reach)))
 
 
 def limit_by_modes(iterate: Iterate, leap: Leap) -> PatternLimit:

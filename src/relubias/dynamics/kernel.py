@@ -92,6 +92,34 @@ def misfit(primal: Array, signs: Array, labels: Array, below: float, sample: int
 
 
 @compiled
+def misfits(primal: Array, signs: Array, labels: Array, below: float, residual: Array) -> None:
+    """The residual r of all samples, in place; the same sums as those of :func:`misfit`."""
+    n = labels.shape[0]
+    for i in range(n):
+        residual[i] = -labels[i]
+    for k in range(primal.shape[0]):
+        sign = signs[k]
+        for i in range(n):
+            value = primal[k, i]
+            residual[i] += sign * value if value > 0.0 else sign * below * value
+
+
+@compiled
+def n_remarkable(primal: Array, logged: NDArray[np.int8], divergence: float) -> int:
+    """How many pre-activations are on another side of zero than was logged, or too large.
+
+    There are none in nearly every step, and this pass has no branches.
+    """
+    count = 0
+    for k in range(primal.shape[0]):
+        for i in range(primal.shape[1]):
+            value = primal[k, i]
+            if ((value > 0.0) != (logged[k, i] > 0)) | (not abs(value) < divergence):
+                count += 1
+    return count
+
+
+@compiled
 def advance(
     gram: Array,
     factor: Array,
@@ -138,20 +166,15 @@ def advance(
     same = np.zeros(n)
     latest = last_change.max()
     while done < max_steps:
-        for i in range(n):
-            residual[i] = misfit(primal, signs, labels, below, i)
+        misfits(primal, signs, labels, below, residual)
         n_active = 0
         for k in range(n_neurons):
             n_columns = 0
             for i in range(n):
-                if primal[k, i] > 0.0 or below != 0.0:
-                    move = step_size * signs[k] * residual[i]
-                    if not primal[k, i] > 0.0:
-                        move *= below
-                    dual[k, i] -= move
-                    columns[n_columns] = i
-                    moves[n_columns] = move
-                    n_columns += 1
+                columns[n_columns] = i
+                moves[n_columns] = step_size * signs[k] * residual[i] * (1.0 if primal[k, i] > 0.0 else below)
+                dual[k, i] -= moves[n_columns] if primal[k, i] > 0.0 or below != 0.0 else 0.0
+                n_columns += primal[k, i] > 0.0 or below != 0.0
             if rank == 0:
                 subtract_columns(gram, columns, moves, n_columns, primal[k])
             else:
@@ -167,24 +190,25 @@ def advance(
         done += 1
         changed = False
         finite = True
-        for k in range(n_neurons):
-            for i in range(n):
-                value = primal[k, i]
-                if (
-                    (value > 0.0) != (logged[k, i] > 0)
-                    and below != 1.0
-                    and (abs(value) > zero[i] or abs(misfit(primal, signs, labels, below, i)) > 4.0 * zero[i])
-                ):
-                    logged[k, i] = -logged[k, i]
-                    last_change[k, i] = time + done
-                    events[n_events, 0] = time + done
-                    events[n_events, 1] = k
-                    events[n_events, 2] = i
-                    events[n_events, 3] = logged[k, i]
-                    n_events += 1
-                    changed = True
-                if not abs(value) < divergence:
-                    finite = False
+        if n_remarkable(primal, logged, divergence) > 0:
+            for k in range(n_neurons):
+                for i in range(n):
+                    value = primal[k, i]
+                    if (
+                        (value > 0.0) != (logged[k, i] > 0)
+                        and below != 1.0
+                        and (abs(value) > zero[i] or abs(misfit(primal, signs, labels, below, i)) > 4.0 * zero[i])
+                    ):
+                        logged[k, i] = -logged[k, i]
+                        last_change[k, i] = time + done
+                        events[n_events, 0] = time + done
+                        events[n_events, 1] = k
+                        events[n_events, 2] = i
+                        events[n_events, 3] = logged[k, i]
+                        n_events += 1
+                        changed = True
+                    if not abs(value) < divergence:
+                        finite = False
         step_flops = 2.0 * n * n_active if rank == 0 else 2.0 * rank * (n_active + n_neurons * n)
         step_flops += ENTRY_FLOPS * n_neurons * n + STEP_FLOPS
         flops += step_flops

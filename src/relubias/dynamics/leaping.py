@@ -27,6 +27,7 @@ is on or off makes no difference that rounding would not hide.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,48 +48,64 @@ REST_MARGINS = 4.0
 REST_AT_MOST = 1e-6
 
 
-def decay(eigenvalues: Array, step_size: float, time: float) -> Array:
-    """Return ρ_j^t = (1 − ηλ_j)^t for λ_j > 0, 0 < ηλ_j < 2 and an integer t ≥ 0 or infinity."""
-    if time == INFINITY:
-        return np.zeros_like(eigenvalues)
-    rate = step_size * eigenvalues
-    falling, alternating = rate < 1.0, rate > 1.0
-    power = np.full_like(eigenvalues, 0.0 if time else 1.0)
-    power[falling] = np.exp(time * np.log1p(-rate[falling]))
-    power[alternating] = (-1.0 if time % 2 else 1.0) * np.exp(time * np.log(rate[alternating] - 1.0))
-    return power
+class Rates:
+    """ρ_j = 1 − ηλ_j for λ_j > 0 and 0 < ηλ_j < 2, and sums of their powers; logarithms are taken once.
 
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (r,)
+        λ.
+    step_size : float
+        η.
+    """
 
-def growth(eigenvalues: Array, step_size: float, time: float) -> Array:
-    """Return G_j(t) = (1 − ρ_j^t)/λ_j, without cancellation where ρ_j^t is near 1."""
-    if time == INFINITY:
-        return 1.0 / eigenvalues
-    rate = step_size * eigenvalues
-    change = 1.0 - decay(eigenvalues, step_size, time)
-    falling = rate < 1.0
-    change[falling] = -np.expm1(time * np.log1p(-rate[falling]))
-    return change / eigenvalues
+    def __init__(self, eigenvalues: Array, step_size: float) -> None:
+        self.eigenvalues, self.step_size = eigenvalues, step_size
+        rate = step_size * eigenvalues
+        self.falling, self.alternating = rate < 1.0, rate > 1.0
+        self.any_alternating = bool(self.alternating.any())
+        self._log_falling = np.log1p(-rate[self.falling])
+        self._log_alternating = np.log(rate[self.alternating] - 1.0)
+        self._room = 2.0 - rate[self.alternating]
 
+    def decay(self, time: float) -> Array:
+        """ρ_j^t for an integer t ≥ 0 or infinity."""
+        if time == INFINITY:
+            return np.zeros_like(self.eigenvalues)
+        power = np.full_like(self.eigenvalues, 0.0 if time else 1.0)
+        power[self.falling] = np.exp(time * self._log_falling)
+        if self.any_alternating:
+            power[self.alternating] = self._alternating_decay(time)
+        return power
 
-def path_length(eigenvalues: Array, step_size: float, time: float) -> Array:
-    """Return Ĝ_j(t) = η Σ_{s<t} |ρ_j|^s, which is G_j(t) for ρ_j ≥ 0 and larger for alternating modes."""
-    length = growth(eigenvalues, step_size, time)
-    alternating = step_size * eigenvalues > 1.0
-    rest = 2.0 - step_size * eigenvalues[alternating]
-    decayed = np.abs(decay(eigenvalues[alternating], step_size, time))
-    length[alternating] = step_size * (1.0 - decayed) / rest
-    return length
+    def _alternating_decay(self, time: float) -> Array:
+        return np.asarray((-1.0 if time % 2 else 1.0) * np.exp(time * self._log_alternating))
 
+    def growth(self, time: float) -> Array:
+        """G_j(t) = (1 − ρ_j^t)/λ_j, without cancellation where ρ_j^t is near 1."""
+        if time == INFINITY:
+            return 1.0 / self.eigenvalues
+        change = np.full_like(self.eigenvalues, 1.0 if time else 0.0)
+        change[self.falling] = -np.expm1(time * self._log_falling)
+        if self.any_alternating:
+            change[self.alternating] = 1.0 - self._alternating_decay(time)
+        return change / self.eigenvalues
 
-def growth_range(eigenvalues: Array, step_size: float, first: float, last: float) -> tuple[Array, Array]:
-    """Return the smallest and the largest G_j(t) over the integers first ≤ t ≤ last (infinity included)."""
-    at_first = growth(eigenvalues, step_size, first)
-    second = np.where(step_size * eigenvalues > 1.0, first + 1, last)
-    at_second = growth(eigenvalues, step_size, last)
-    alternating = second != last
-    if np.any(alternating):
-        at_second[alternating] = growth(eigenvalues[alternating], step_size, min(first + 1, last))
-    return np.minimum(at_first, at_second), np.maximum(at_first, at_second)
+    def path_length(self, time: float, growth: Array) -> Array:
+        """Ĝ_j(t) = η Σ_{s<t} |ρ_j|^s, which is G_j(t) (given) for ρ_j ≥ 0 and larger for alternating modes."""
+        if not self.any_alternating:
+            return growth
+        length = growth.copy()
+        decayed = np.zeros_like(self._room) if time == INFINITY else np.abs(self._alternating_decay(time))
+        length[self.alternating] = self.step_size * (1.0 - decayed) / self._room
+        return length
+
+    def growth_range(self, first: float, last: float, at_last: Array) -> tuple[Array, Array]:
+        """The smallest and the largest G_j(t) over the integers first ≤ t ≤ last (infinity included), given G(last)."""
+        at_first, at_second = self.growth(first), at_last
+        if self.any_alternating and first + 1 != last:
+            at_second = np.where(self.alternating, self.growth(min(first + 1, last)), at_last)
+        return np.minimum(at_first, at_second), np.maximum(at_first, at_second)
 
 
 class Outlook(NamedTuple):
@@ -177,6 +194,11 @@ class Leap:
             widest=REST_AT_MOST * float(np.abs(iterate.labels).max() or np.abs(iterate.primal).max()),
         )
 
+    @cached_property
+    def rates(self) -> Rates:
+        """ρ = 1 − ηλ."""
+        return Rates(self.modes.values, self.step_size)
+
     @property
     def stable(self) -> bool:
         """True where η λ_max(H) < 2 for certain."""
@@ -184,28 +206,28 @@ class Leap:
 
     def primal_at(self, time: float) -> Array:
         """β(t), shape (n_neurons, n_samples)."""
-        return self.primal - self.response @ growth(self.modes.values, self.step_size, time)
+        return self.primal - self.response @ self.rates.growth(time)
 
     def dual_at(self, time: float) -> Array:
         """α(t), shape (n_neurons, n_samples)."""
         dual = self.dual.copy()
-        move = self.modes.vectors @ (growth(self.modes.values, self.step_size, time) * self.coefficients)
+        move = self.modes.vectors @ (self.rates.growth(time) * self.coefficients)
         dual[:, self.modes.union] -= self.signs[:, None] * self.slopes[:, self.modes.union] * move
         return dual
 
     def margin(self, time: float) -> Array:
         """Bound for the rounding error of `primal_at`, shape (n_neurons, n_samples)."""
-        return self._margin(time, np.arange(self.active.size)).reshape(self.active.shape)
+        rows = np.arange(self.active.size)
+        return self._margin(time, self.rates.growth(time), rows).reshape(self.active.shape)
 
-    def _margin(self, time: float, rows: NDArray[np.intp]) -> Array:
-        """The margin of the entries `rows`."""
-        values = self.modes.values
-        length = path_length(values, self.step_size, time)
+    def _margin(self, time: float, growth: Array, rows: NDArray[np.intp]) -> Array:
+        """The margin of the entries `rows`, given G(time)."""
+        length = self.rates.path_length(time, growth)
         own, other = self.modes.rounding(np.abs(self.coefficients), float(np.linalg.norm(self.lost)), length)
         spectral = other * self.roots[rows % self.active.shape[1]]
         if len(self.signs) == 1:
             spectral = np.where(self.active.ravel()[rows], own, spectral)
-        product = len(values) * EPS * (self._rows(self.response_size, rows) @ growth(values, self.step_size, time))
+        product = len(growth) * EPS * (self._rows(self.response_size, rows) @ growth)
         return np.asarray(EPS * np.abs(self.primal.ravel()[rows]) + product + spectral)
 
     def _rows(self, table: Array, rows: NDArray[np.intp]) -> Array:
@@ -223,7 +245,7 @@ class Leap:
             np.add.at(together, place, vectors)
             np.add.at(alone, place, lost)
             vectors, lost = together[place], alone[place]
-        left = np.abs(self.coefficients) * np.abs(decay(self.modes.values, self.step_size, first))
+        left = np.abs(self.coefficients) * np.abs(self.rates.decay(first))
         bound[self.modes.union] = np.abs(vectors) @ left + np.abs(lost)
         return bound
 
@@ -242,19 +264,21 @@ class Leap:
         at_rest : ndarray of int
             Entries with a slope that are at rest over the whole window.
         """
-        low, high = growth_range(self.modes.values, self.step_size, first + 1, last)
+        at_last = self.rates.growth(last)
+        low, high = self.rates.growth_range(first + 1, last, at_last)
         now = self.primal.ravel()[rows]
         middle = now - self._rows(self.response, rows) @ (0.5 * (low + high))
         half = self._rows(self.response_size, rows) @ (0.5 * (high - low))
-        rounding = self._margin(last, rows)
+        rounding = self._margin(last, at_last, rows)
         active, moving = self.active.ravel()[rows], self.slopes.ravel()[rows] != 0
         if not self.kinked:
             return rows[:0], rows[:0]
         kept = np.where(active, middle - half - rounding > 0, middle + half + rounding <= 0)
         samples = rows % self.active.shape[1]
         width = np.minimum(np.maximum(self.rest[samples], REST_MARGINS * rounding), self.widest)
-        quiet = self._residual_bound(first)[samples] <= REST_MARGINS * width
-        resting = moving & ~kept & quiet & (np.abs(middle) + half <= width)
+        resting = moving & ~kept & (np.abs(middle) + half <= width)
+        if resting.any():
+            resting &= self._residual_bound(first)[samples] <= REST_MARGINS * width
         return rows[~(kept | resting)], rows[resting]
 
     def search(self, last: float) -> Outlook:

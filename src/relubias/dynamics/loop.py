@@ -128,7 +128,7 @@ class Loop:
         if not it.slopes.any():
             return None  # the next step finds that nothing moves
         it.flops += self.certificate_flops
-        limit = certificates.limit_by_cholesky(it)
+        limit = certificates.limit_by_cholesky(it, promising=True)
         if limit is None or not limit.frozen.all():
             return None
         if self.recorder.next_time is not None:
@@ -198,6 +198,10 @@ class Loop:
         if not it.has_returned:
             self.search.suspect(period)
             return None
+        if self.until is None and not it.certificate_tried:
+            end = self._certify()  # at rest, as a rule, and cheaper than a leap
+            if end is not None:
+                return end
         if self._must_go_on:
             it.repeat(period, (self._next_stop() - it.steps) // period)
             return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relubias.dynamics.leaping import Leap, decay
+from relubias.dynamics.leaping import Leap
 from relubias.dynamics.run import Resume, Run
 from relubias.dynamics.stepping import Iterate
 from relubias.dynamics.trajectory import LONGEST
@@ -44,7 +44,7 @@ def steps_to_limit(run: Run, fraction: float = 0.01) -> int | None:
     size = np.abs(leap.coefficients) / np.sqrt(leap.modes.values)
 
     def far(time: int) -> bool:
-        return float(np.linalg.norm(size * decay(leap.modes.values, leap.step_size, time))) > wanted
+        return float(np.linalg.norm(size * leap.rates.decay(time))) > wanted
 
     low, high = -1, LONGEST
     if far(high):

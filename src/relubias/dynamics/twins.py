@@ -22,7 +22,7 @@ def leaders(problem: Problem) -> NDArray[np.intp] | None:
     """For each sample the first one that it coincides with, itself if there is none; None if there are no twins."""
     roots = np.sqrt(problem.operator.diagonal)
     first = np.arange(problem.n_samples)
-    for group in problem.facts.duplicates:
+    for group in problem.duplicates:
         leader = group[0]
         for i in group[1:]:
             apart = np.abs(problem.gram[i] - problem.gram[leader])

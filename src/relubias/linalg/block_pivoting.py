@@ -149,11 +149,11 @@ def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Arr
     """Exchange blocks until no index is on the wrong side or the limit is reached; return the last b."""
     size = len(target)
     record, patience = size + 1, PATIENCE
-    solution = np.zeros(size)
+    solution, absolute = np.zeros(size), np.abs(matrix)
     for iteration in range(1, limit + 1):
         solution, kept = _passive_solution(matrix, target, passive)
         slack = matrix @ solution - target
-        rounding = size * EPS * (np.abs(matrix) @ np.abs(solution) + np.abs(target))
+        rounding = size * EPS * (absolute @ np.abs(solution) + np.abs(target))
         wrong = np.where(kept, solution < -size * EPS * np.max(np.abs(solution), initial=0.0), slack < -rounding)
         count = int(np.count_nonzero(wrong))
         if count == 0:
@@ -171,9 +171,11 @@ def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Arr
 def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Mask]:
     """Solve S_PP b_P = q_P with one step of refinement; return b and the passive rows that are independent."""
     rows = np.flatnonzero(passive)
-    factor = cholesky(matrix[np.ix_(rows, rows)])
-    rows = rows[factor.kept]
     block = matrix[np.ix_(rows, rows)]
+    factor = cholesky(block)
+    rows = rows[factor.kept]
+    if not factor.complete:
+        block = block[np.ix_(factor.kept, factor.kept)]
     part = factor.solve(target[rows])
     part += factor.solve(target[rows] - block @ part)
     solution, kept = np.zeros(len(target)), np.zeros(len(target), dtype=bool)

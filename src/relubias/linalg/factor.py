@@ -264,7 +264,7 @@ class GramOperator:
 
     def block(self, index: NDArray[np.intp], others: NDArray[np.intp] | None = None) -> Array:
         """Return K[index, others]; the principal block K[index, index] where no others are given."""
-        return self.gram[np.ix_(index, index if others is None else others)]
+        return self.gram.take(index, axis=0).take(index if others is None else others, axis=1)
 
     def lengths(self, duals: Array) -> Array:
         """Return ‖Xᵀa‖ for each row a of `duals`, shape (p, n)."""

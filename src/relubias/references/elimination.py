@@ -43,11 +43,15 @@ class _Blocks:
     half: Array
     schur: Array
 
-    def support(self, passive: NDArray[np.bool_]) -> _Blocks:
-        """The same blocks with the signed rows restricted to independent passive ones."""
+    def support(self, passive: NDArray[np.bool_]) -> tuple[_Blocks, Cholesky]:
+        """The same blocks with the signed rows restricted to independent passive ones, and the factor of their S."""
         rows = np.flatnonzero(passive)
-        rows = rows[cholesky(self.schur[np.ix_(rows, rows)]).kept]
-        return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], self.schur[np.ix_(rows, rows)])
+        schur = self.schur[np.ix_(rows, rows)]
+        inner = cholesky(schur)
+        if not inner.complete:
+            rows, schur = rows[inner.kept], schur[np.ix_(inner.kept, inner.kept)]
+            inner = cholesky(schur)
+        return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], schur), inner
 
 
 def multipliers(
@@ -73,12 +77,12 @@ def multipliers(
     if not program.bounded:
         return None
     start = np.zeros(operator.n_samples)
-    support = blocks.support(program.passive)
+    support, inner = blocks.support(program.passive)
     if len(support.signed) < np.count_nonzero(program.passive):
         # Dependent rows share the load in more than one way; keep the one that has the right signs.
         start[blocks.signed] = -program.solution
         start[blocks.equal] = blocks.factor.half_solve_transposed(half_target + blocks.half @ program.solution)
-    scaled = _refined(operator, support, targets, units, start)
+    scaled = _refined(operator, support, inner, targets, units, start)
     return np.asarray(np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units))
 
 
@@ -97,9 +101,14 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     return _Blocks(first, second, factor, half, schur)
 
 
-def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Array, start: Array) -> Array:
-    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit; return a, shape (n,)."""
-    inner = cholesky(blocks.schur)
+def _refined(
+    operator: GramOperator, blocks: _Blocks, inner: Cholesky, targets: Array, units: Array, start: Array
+) -> Array:
+    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit; return a, shape (n,).
+
+    Each correction shrinks the residual by about the same factor, so that the last one need not be looked at; `inner`
+    is the factor of S.
+    """
     support = np.concatenate([blocks.equal, blocks.signed])
 
     def residual(values: NDArray[np.longdouble]) -> Array:
@@ -109,16 +118,20 @@ def _refined(operator: GramOperator, blocks: _Blocks, targets: Array, units: Arr
     current = start.astype(np.longdouble)
     rest = residual(current) if np.any(start) else targets[support]
     best, smallest = current, float(np.max(np.abs(rest), initial=0.0))
+    is_last = False
     for _ in range(REFINEMENTS):
         first = blocks.factor.half_solve(rest[: len(blocks.equal)])
         second = inner.solve(rest[len(blocks.equal) :] - first @ blocks.half)
         first = blocks.factor.half_solve_transposed(first - blocks.half @ second)
         current = current.copy()
         current[support] += np.concatenate([first, second])
+        if is_last:
+            return np.asarray(current, dtype=np.float64)
         rest = residual(current)
         size = float(np.max(np.abs(rest), initial=0.0))
         if not size < smallest / 2:
             break
+        is_last = size * (size / smallest) <= EPS / 2
         best, smallest = current, size
         if size <= EPS:
             break
