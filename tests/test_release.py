@@ -53,7 +53,9 @@ def project_files() -> list[Path]:
     """Text files that people read or run, the tests apart."""
     pages = [*ROOT.glob("*.md"), ROOT / "pyproject.toml", *(ROOT / ".ci").iterdir()]
     folders = ("src", "docs", "scripts", "benchmarks", "examples")
-    inside = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    inside = [
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".png"
+    ]
     written = [path for path in inside if not {"__pycache__", "_build", "api"} & set(path.parts)]
     assert len(written) > 20
     return pages + written
