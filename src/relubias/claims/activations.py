@@ -9,11 +9,15 @@ negative: it overshoots for ever, and the limit is a cycle.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import STATUS, certified, completeness, lasting, told
+from relubias.claims.usable import STATUS, certified, completeness, lasting, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ID = "activations"
 ACTIVATION, LINEAR = "network.activation", "linear.distance"
@@ -86,6 +90,11 @@ def relu_for_leaky(rows: Rows) -> Rows:
     return {ID: pd.concat([others, *parts], ignore_index=True)}
 
 
+def figures(rows: Rows) -> dict[str, Figure]:
+    """All shares with their intervals, beside those of the control."""
+    return {"shares": shares_of(judge, rows, relu_for_leaky(rows), title=CLAIM.title)}
+
+
 CLAIM = Claim(
     id=ID,
     title="Other activations: what carries over",
@@ -102,6 +111,7 @@ CLAIM = Claim(
         studies=control,
         rows=relu_for_leaky,
     ),
+    figures=figures,
     method="n = 50, d = 25 000 Gaussian features, labels ±U[½, 2], one neuron, all samples active at ε = 1e-3, "
     "η = 0.5/‖λ‖₁; leaky ReLU with slopes 0.1 and 0.5. Smooth activations (softplus, GELU) have no pattern that could "
     "be certified and are not part of this claim.",

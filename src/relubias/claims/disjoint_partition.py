@@ -8,12 +8,15 @@ others lift it by about √(n/d₂) max|y|, so that τ = 3 √(n/d₂) max|y| is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
-from relubias.claims.usable import completeness, lasting, told
+from relubias.claims.usable import completeness, lasting, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ID = "disjoint_partition"
 CONTROL = f"{ID}-control"
@@ -68,6 +71,11 @@ def judge(rows: Rows) -> Finding:
     return Finding.of([*quantities, completeness(*tallies)], f"Share of draws: {measured}.{told(*tallies)}")
 
 
+def figures(rows: Rows) -> dict[str, Figure]:
+    """All shares with their intervals, beside those of the control."""
+    return {"shares": shares_of(judge, rows, {ID: rows[CONTROL]}, title=CLAIM.title)}
+
+
 CLAIM = Claim(
     id=ID,
     title="From a disjoint start the neurons keep to their own samples",
@@ -85,6 +93,7 @@ CLAIM = Claim(
         studies=control,
         rows=lambda rows: {ID: rows[CONTROL]},
     ),
+    figures=figures,
     method="Gaussian features with n/d₂ = 1/100 (and 1/1000 in full), labels ±U[½, 2], η = 0.5/‖λ‖₁, active samples at "
     "β = 1e-3, inactive ones at −3√(n/d₂) max|y|. A draw counts only if its limit is certified and no sample ever "
     "changed its activity in any neuron.",

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import STATUS, completeness, told
+from relubias.claims.usable import STATUS, completeness, shares_of, told
 from relubias.studies.fit import Tally
 from relubias.studies.spec import Study
 from relubias.studies.tally import Sieve
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 ID = "losses"
@@ -87,6 +88,11 @@ def _rested(table: DataFrame) -> Tally:
     return sieve.tally()
 
 
+def figures(rows: Rows) -> dict[str, Figure]:
+    """All shares with their intervals, beside those of the control."""
+    return {"shares": shares_of(judge, rows, {ID: rows[f"{ID}-control"]}, title=CLAIM.title)}
+
+
 CLAIM = Claim(
     id=ID,
     title="Other losses select the same samples",
@@ -102,6 +108,7 @@ CLAIM = Claim(
         studies=control,
         rows=lambda rows: {ID: rows[f"{ID}-control"]},
     ),
+    figures=figures,
     method="n = 50, d = 25 000 Gaussian features, labels ±U[½, 2], one neuron, all samples active at ε = 1e-3, "
     "η = 0.5/‖λ‖₁. Losses other than the squared one have no certificate: the pattern is that of the state in which "
     "nothing moves beyond rounding.",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from relubias.claims.claim import Quantity
-from relubias.studies.fit import Proportion, Tally, proportion
+from relubias.claims.claim import Judge, Quantity, Rows
+from relubias.studies.fit import Estimate, Proportion, Tally, proportion
 from relubias.studies.tally import LIMITS, Sieve, together
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 STATUS = "run.status"
@@ -52,3 +53,14 @@ def told(*tallies: Tally) -> str:
     """What was left out, as a sentence; empty where nothing was."""
     tally = together(tallies)
     return f" ({tally.message}.)" if tally.dropped else ""
+
+
+def shares_of(judge: Judge, rows: Rows, control: Rows, *, title: str) -> Figure:
+    """The shares that a judge has found for a claim and for its control, as a figure."""
+    from relubias.report.shares import shares
+
+    def found(part: Rows) -> dict[str, Estimate]:
+        quantities = [q for q in judge(part).quantities if q.trials and q.low is not None and q.high is not None]
+        return {q.name: Estimate(q.value, float(q.low or 0.0), float(q.high or 0.0)) for q in quantities}
+
+    return shares({"claim": found(rows), "control": found(control)}, title=title)
