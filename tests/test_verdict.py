@@ -89,7 +89,7 @@ def test_the_relative_gap_is_explained_by_the_finite_step(fraction: float, scale
     labels = problem.labels
     kept = fraction * np.abs(labels[labels < 0]) - (1 - fraction) * start.primal[0, labels < 0]
     law = np.linalg.norm(kept) / np.linalg.norm(labels[labels > 0])
-    assert f"it is about ‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {law:.4g} with c = η tr K/n = {fraction:.4g}" in said(analysis)
+    assert f"it is about ‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {law:.4g} with c = η‖λ‖₁ = {fraction:.4g}" in said(analysis)
     assert analysis.gap is not None
     assert analysis.gap.relative == pytest.approx(law, rel=0.5 * np.sqrt(20 / 50_000) / fraction)
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from relubias import claims
-from relubias.claims.claim import Verdict
+from relubias.claims.claim import Verdict, whole
 from relubias.claims.disjoint_depth import crossing
-from relubias.claims.usable import completeness, lasting
+from relubias.claims.usable import completeness
 from relubias.studies.tally import Sieve
 
 IDS = (
@@ -70,7 +70,7 @@ def test_a_judge_says_yes_and_no(id: str, yes: dict[str, pd.DataFrame], no: dict
 def test_what_is_not_certified_does_not_last() -> None:
     rows = pair(1.0)["pair_decouples"]
     rows.loc[:39, "run.status"] = "budget"
-    assert lasting(rows, "run.decoupled").met == 60
+    assert whole(rows, "run.decoupled").met == 60
 
 
 def test_a_judge_who_lost_many_cells_decides_nothing() -> None:

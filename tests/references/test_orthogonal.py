@@ -105,13 +105,13 @@ def test_an_analysis_of_many_neurons_takes_it() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_shared_load_is_below_every_network_that_training_finds(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    problem = Problem.from_features(rng.standard_normal((6, 15)), rng.standard_normal(6))
+    problem = Problem.from_features(rng.standard_normal((6, 60)), rng.standard_normal(6))
     network = Network.of_signs([1, 1, -1, -1])
     load = shared_load(problem, network)
     assert load.load * (1 - 2e-8) <= load.lower_bound <= load.load
-    run = gradient_flow(problem, network, starts.gaussian(problem, network, rng=seed))
-    if np.all(run.interpolated):
-        assert load.lower_bound <= run.state.norm**2 * (1 + 1e-9)
+    run = gradient_flow(problem, network, starts.all_active(problem, network))
+    assert np.all(run.interpolated)
+    assert load.lower_bound <= run.state.norm**2 * (1 + 1e-9)
 
 
 def test_equal_neurons_reach_the_shared_load_of_nearly_orthogonal_rows() -> None:

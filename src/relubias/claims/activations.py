@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import STATUS, certified, completeness, lasting, shares_of, told
+from relubias.claims.usable import STATUS, certified, completeness, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
 
@@ -60,7 +60,7 @@ def judge(rows: Rows) -> Finding:
     quantities, tallies = [], []
     for name in LEAKY:
         part = table[table[ACTIVATION] == name]
-        fitted = lasting(part.assign(both=part[FITTED[0]] * part[FITTED[1]]), "both")
+        fitted = whole(part.assign(both=part[FITTED[0]] * part[FITTED[1]]), "both")
         quantities += [
             Quantity.share(f"{name}: all labels fitted at a proven limit", fitted, least=LEAST),
             Quantity.share(f"{name}: positive labels stay active", whole(part, "run.positive_kept"), least=LEAST),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
-from relubias.claims.usable import completeness, lasting, shares_of, told
+from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.claims.usable import completeness, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
 
@@ -56,7 +56,7 @@ def judge(rows: Rows) -> Finding:
     quantities, tallies = [], []
     for m, signs in NEURONS.items():
         part = rows[ID][rows[ID][SIGNS] == signs]
-        kept = lasting(part, "run.partition_kept")
+        kept = whole(part, "run.partition_kept")
         fitted = proportion(
             part,
             lambda cells: cells["run.interpolated"] == cells["problem.n_samples"],

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
-from relubias.claims.usable import completeness, lasting, told
+from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.claims.usable import completeness, told
 from relubias.studies.spec import Study
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _study(name: str, sizes: list[int], ratio: int, repeats: int) -> Study:
 def judge(rows: Rows) -> Finding:
     """Each neuron on exactly its labels, and all labels fitted, in at least 0.9 of all draws."""
     table = rows[ID]
-    shares = [lasting(table, name) for name in ("run.decoupled", "run.positive_fitted", "run.negative_fitted")]
+    shares = [whole(table, name) for name in ("run.decoupled", "run.positive_fitted", "run.negative_fitted")]
     names = (
         "each neuron ends active on exactly its labels",
         "all positive labels are fitted",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Judge, Quantity, Rows
-from relubias.studies.fit import Estimate, Proportion, Tally, proportion
-from relubias.studies.tally import LIMITS, Sieve, together
+from relubias.studies.fit import Estimate, Tally
+from relubias.studies.tally import Sieve, together
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,18 +28,6 @@ def certified(rows: DataFrame, *needs: str) -> tuple[DataFrame, Tally]:
     for name in needs:
         sieve.finite(name)
     return rows.loc[sieve.kept], sieve.tally()
-
-
-def lasting(rows: DataFrame, column: str) -> Proportion:
-    """The share of cells in which a column is 1 or true at a proven limit; one without such a limit counts against.
-
-    Failed cells, and those in which the column is not defined, are left out and counted.
-    """
-    return proportion(
-        rows,
-        lambda part: (part[column].astype("float64") == 1.0) & part[STATUS].isin(LIMITS),
-        needs=(column, STATUS),
-    )
 
 
 def completeness(*tallies: Tally) -> Quantity:
@@ -60,7 +48,10 @@ def shares_of(judge: Judge, rows: Rows, control: Rows, *, title: str) -> Figure:
     from relubias.report.shares import shares
 
     def found(part: Rows) -> dict[str, Estimate]:
-        quantities = [q for q in judge(part).quantities if q.trials and q.low is not None and q.high is not None]
-        return {q.name: Estimate(q.value, float(q.low or 0.0), float(q.high or 0.0)) for q in quantities}
+        return {
+            found.name: Estimate(found.value, found.low, found.high)
+            for found in judge(part).quantities
+            if found.trials and found.low is not None and found.high is not None
+        }
 
     return shares({"claim": found(rows), "control": found(control)}, title=title)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from relubias.errors import ArgumentError
+from relubias import step_sizes
 from relubias.nouns import require_problem
 from relubias.problem import Problem
 
@@ -74,12 +74,8 @@ def concentration(problem: Problem) -> Concentration:
     require_problem(problem)
     gram, n = problem.gram, problem.n_samples
     population = problem.population
-    trace, dinf = float(np.trace(gram)) / n, None
-    if population is not None:
-        dinf = population.dinf
-        trace = population.trace if math.isfinite(population.trace) else trace
-    if trace == 0.0:
-        raise ArgumentError("all samples are zero, so that K is no multiple of the identity to compare with.")
+    trace = 1.0 / step_sizes.relative(problem, 1.0)
+    dinf = None if population is None else population.dinf
     values = problem.operator.spectrum / trace
     low, high = float(values[0]), float(values[-1])
     off = gram - np.diag(np.diagonal(gram))

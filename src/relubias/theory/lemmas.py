@@ -57,6 +57,7 @@ from relubias.network import Network
 from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.state import State
+from relubias.theory.predictions import after_one_step
 from relubias.wording import count
 
 Mask = NDArray[np.bool_]
@@ -236,8 +237,7 @@ def guarantee(problem: Problem, network: Network, start: State, *, step_size: fl
     own = network.output_weights[:, None] * problem.labels > 0
     for time in (0, 1):
         if time:
-            moved = step * network.output_weights[:, None] * start.residual * start.pattern
-            primal = primal - problem.operator.matvec(moved.T).T
+            primal = after_one_step(start, step)[1]
         alone = bool(np.all((primal > 0).sum(axis=0) <= 1) and np.all(own[primal > 0]))
         keeps, stays = _conditions(problem, primal, step) if alone else (np.full(primal.shape, np.nan),) * 2
         if alone and np.all(np.isnan(keeps) | (keeps > 0)) and np.all(np.isnan(stays) | (stays > 0)):

@@ -174,8 +174,7 @@ def limit_after_one_change(problem: Problem, network: Network, start: State, *, 
     state, eta = _checked(problem, network, start, step_size)
     operator, labels = problem.operator, problem.labels
     signs = state.network.output_weights[:, None]
-    moved = eta * signs * state.residual * state.pattern
-    dual, primal = state.dual - moved, state.primal - operator.matvec(moved.T).T
+    dual, primal = after_one_step(state, eta)
     active = primal > 0
     shared = np.flatnonzero(active.sum(axis=0) > 1)
     if len(shared):
@@ -192,6 +191,12 @@ def limit_after_one_change(problem: Problem, network: Network, start: State, *, 
             limit[k, rows] = np.linalg.lstsq(operator.block(rows), target[rows], rcond=None)[0]
     dual, primal = operator.project(limit), operator.matvec(limit.T).T
     return State(problem, network, dual, primal, state.orthogonal_norms, state.orthogonal)
+
+
+def after_one_step(state: State, step_size: float) -> tuple[Array, Array]:
+    """α and β after one step of gradient descent on ReLU neurons, each shape (n_neurons, n_samples)."""
+    moved = step_size * state.network.output_weights[:, None] * state.residual * state.pattern
+    return state.dual - moved, state.primal - state.problem.operator.matvec(moved.T).T
 
 
 def _checked(problem: Problem, network: Network, start: State, step_size: float) -> tuple[State, float]:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from relubias import step_sizes
 from relubias.comparison import Gap
 from relubias.dynamics.run import INTERPOLATED
 from relubias.references.record import MinimumNorm
@@ -13,7 +14,7 @@ from relubias.references.variation import variation_norm
 from relubias.status import Optimality
 from relubias.theory.regime import Membership
 from relubias.verdict.fit import shortfall
-from relubias.verdict.law import law
+from relubias.verdict.law import law, predicted
 from relubias.verdict.parts import Parts
 from relubias.wording import count, listed, number
 
@@ -117,10 +118,8 @@ def _given(reference: MinimumNorm) -> str:
 def _finite_step(parts: Parts) -> str:
     """The share of the distance that the size of the step explains.
 
-    Let the pattern go from all samples to exactly those whose labels have the sign of the neuron, all at step 1. The
-    others (y₋) get that one step from β₀, α₋ = K⁻¹β₀ + η(s y₋ − β₀), and keep it. For nearly orthogonal samples of
-    squared length L = tr K/n that part of the weights has length ‖c s y₋ + (1 − c) β₀‖/√L with c = ηL, and w* has
-    length ‖y₊‖/√L: their ratio does not depend on the dimension. (Ours.)
+    Let the pattern go from all samples to exactly those whose labels have the sign of the neuron, all at step 1. Then
+    the relative distance is that of the gap law (:mod:`relubias.theory.predictions`), in which no dimension occurs.
     """
     run, reference = parts.run, parts.reference
     outside = parts.regime.verdict is Membership.OUTSIDE or reference is None or reference.of != "global"
@@ -130,13 +129,14 @@ def _finite_step(parts: Parts) -> str:
     own = signed > 0
     if np.all(own) or not np.any(own) or not np.array_equal(run.state.pattern[0], own):
         return ""
-    c = run.step_size * float(np.trace(run.problem.gram)) / run.problem.n_samples
-    kept = c * signed[~own] + (1.0 - c) * run.start.primal[0, ~own]
-    ratio = float(np.linalg.norm(kept) / np.linalg.norm(signed[own]))
+    found = predicted(run, reference)
+    if found is None or found.relative is None:
+        return ""
+    c = run.step_size / step_sizes.relative(run.problem, 1.0)
     return (
         "the relative distance is an effect of the finite step: for nearly orthogonal samples it is about "
-        f"‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {number(ratio)} with c = η tr K/n = {number(c)}, y₋ the labels that are not fit "
-        "and β₀ the start there, in however many dimensions"
+        f"‖c |y₋| − (1 − c) β₀‖/‖y₊‖ = {number(found.relative)} with c = η‖λ‖₁ = {number(c)}, y₋ the labels that are "
+        "not fit and β₀ the start there, in however many dimensions"
     )
 
 
