@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from relubias.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 #: The table of each study of a claim, by the name of the study.
 Rows = Mapping[str, "DataFrame"]
@@ -66,6 +66,8 @@ class Quantity:
         What it is held against, "in [0.98, 1.02]" say; empty where it only informs.
     met : bool or None
         Whether the target is met; None where that is undecided, or there is no target.
+    premise : bool
+        Whether nothing at all is decided unless it is met: that nearly no cell is missing, say.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Quantity:
     trials: int | None = None
     target: str = ""
     met: bool | None = None
+    premise: bool = False
 
     @classmethod
     def within(
@@ -86,17 +89,19 @@ class Quantity:
             inside = low <= estimate.low and estimate.high <= high
             met = True if inside else (False if estimate.high < low or estimate.low > high else None)
             return cls(name, estimate.value, estimate.low, estimate.high, trials, told, met)
-        return cls(name, float(estimate), None, None, trials, told, bool(low <= estimate <= high))
+        return cls(name, float(estimate), None, None, trials, told, _decided(estimate, trials, low <= estimate <= high))
 
     @classmethod
     def at_most(cls, name: str, value: float, bound: float, *, trials: int | None = None) -> Quantity:
-        """A number that must not exceed a bound."""
-        return cls(name, float(value), None, None, trials, f"≤ {number(bound)}", bool(value <= bound))
+        """A number that must not exceed a bound; undecided where there is no such number."""
+        met = _decided(value, trials, value <= bound)
+        return cls(name, float(value), None, None, trials, f"≤ {number(bound)}", met)
 
     @classmethod
     def at_least(cls, name: str, value: float, bound: float, *, trials: int | None = None) -> Quantity:
-        """A number that must not fall below a bound."""
-        return cls(name, float(value), None, None, trials, f"≥ {number(bound)}", bool(value >= bound))
+        """A number that must not fall below a bound; undecided where there is no such number."""
+        met = _decided(value, trials, value >= bound)
+        return cls(name, float(value), None, None, trials, f"≥ {number(bound)}", met)
 
     @classmethod
     def share(cls, name: str, share: Proportion, *, least: float | None = None, most: float | None = None) -> Quantity:
@@ -123,6 +128,11 @@ class Quantity:
         return str(Estimate(self.value, self.low, self.high))
 
 
+def _decided(value: float, trials: int | None, met: bool) -> bool | None:
+    """Whether a target is met; None where no trial is left, whose number would be none, or infinite."""
+    return bool(met) if math.isfinite(value) and trials != 0 else None
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a judge says.
@@ -144,6 +154,8 @@ class Finding:
     def of(cls, quantities: Sequence[Quantity], sentence: str, *, otherwise: str | None = None) -> Finding:
         """Supported if all targets are met, not supported if one is missed, else inconclusive.
 
+        Where a premise is not met it is inconclusive, whatever the other numbers are.
+
         Parameters
         ----------
         quantities : sequence of Quantity
@@ -156,14 +168,16 @@ class Finding:
         Raises
         ------
         ArgumentError
-            If no quantity has a target: such a judge could not fail.
+            If no quantity has a target, premises aside: such a judge could not fail.
         """
-        targets = [quantity.met for quantity in quantities if quantity.target]
+        targets = [quantity.met for quantity in quantities if quantity.target and not quantity.premise]
         if not targets:
             raise ArgumentError("a finding needs at least one quantity with a target, or it could not fail.")
         verdict = Verdict.SUPPORTED
         if not all(targets):
             verdict = Verdict.NOT_SUPPORTED if False in targets else Verdict.INCONCLUSIVE
+        if not all(quantity.met for quantity in quantities if quantity.premise):
+            verdict = Verdict.INCONCLUSIVE
         told = sentence if otherwise is None or verdict is Verdict.SUPPORTED else otherwise
         return cls(verdict, told, tuple(quantities))
 
@@ -284,11 +298,17 @@ def study(name: str, *, repeats: int, measure: Sequence[str], **tables: Any) -> 
     return Study.from_dict(head | tables)
 
 
+#: What, once less than 1, remains so: it is read off all changes of pattern so far, and none of them is undone.
+FINAL = frozenset({"run.positive_kept", "run.negative_off", "run.partition_kept"})
+
+
 def whole(rows: DataFrame, column: str, *, ended: Collection[str] = LIMITS) -> Proportion:
     """The share of cells in which a column is 1 or true at a proven limit: the whole run is as claimed.
 
-    What is said to last needs a certificate, so that a cell without one counts against. Of stepped training there is
-    none; a claim about it names the statuses that have to do, and says so.
+    What is said to last needs a certificate. A cell without one may or may not be as claimed, but for what is lost
+    for ever already: it does not count as such, and the interval reaches from where all of these cells are not to
+    where all of them are. So they can decide nothing, for a claim or against it. Of stepped training there is no
+    certificate; a claim about it names the statuses that have to do, and says so.
 
     Parameters
     ----------
@@ -299,8 +319,33 @@ def whole(rows: DataFrame, column: str, *, ended: Collection[str] = LIMITS) -> P
     ended : collection of str
         Statuses with which a cell may count.
     """
-    return proportion(
-        rows,
-        lambda part: (part[column].astype("float64") == 1.0) & part["run.status"].isin(ended),
-        needs=[column, "run.status"],
-    )
+
+    def kept(part: DataFrame) -> Series[bool]:
+        return part[column].astype("float64") == 1.0
+
+    def known(part: DataFrame) -> Series[bool]:
+        return part["run.status"].isin(ended) | (~kept(part) if column in FINAL else False)
+
+    return partly_known(rows, kept, known, needs=[column, "run.status"])
+
+
+def partly_known(
+    rows: DataFrame,
+    condition: Callable[[DataFrame], Series[bool]],
+    known: Callable[[DataFrame], Series[bool]],
+    *,
+    needs: Sequence[str],
+) -> Proportion:
+    """The share of cells that are known to meet a condition, with an interval for both fates of the others.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    condition, known : callable
+        Rows → whether a cell meets it, as far as it was followed; and whether that is its last word.
+    needs : sequence of str
+        Columns they read.
+    """
+    least = proportion(rows, lambda part: condition(part) & known(part), needs=needs)
+    most = proportion(rows, lambda part: condition(part) | ~known(part), needs=needs)
+    return replace(least, estimate=least.estimate._replace(high=most.estimate.high))

@@ -25,7 +25,7 @@ ID = "disjoint_gap"
 D, SIGNS, DEPTH = "problem.features.n_features", "network.signs", "start.depth"
 NEURONS = {"+,+,-,-": 4, "+,+,+,-,-,-": 6}
 MEASURE = (
-    "run.status", "run.partition_kept", "reference.of", "gap.absolute", "law.worst_ratio", "problem.interference",
+    "run.status", "run.partition_kept", "reference.status", "gap.absolute", "law.worst_ratio", "problem.interference",
     "problem.n_samples", "problem.lambda_norm",
 )  # fmt: skip
 #: √(n/d₂) max|y| may be this fraction of τ, where the corrected law is claimed within `CLOSE` for each neuron.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ID = "equal_steps_many"
 SIGNS = "network.signs"
 NEURONS = {"single": 1, "pair": 2, "+,+,-,-": 4, "+,+,+,-,-,-": 6}
-MEASURE = ("run.status", "gap.absolute", "gap.relative", "law.gap", "law.corrected")
+MEASURE = ("run.status", "reference.status", "gap.absolute", "gap.relative", "law.gap", "law.corrected")
 #: The median ratio is claimed within this of 1.
 CLOSE = 0.02
 

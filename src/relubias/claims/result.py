@@ -15,7 +15,7 @@ from relubias.wording import count, sentence
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The largest share of failed cells with which a claim can be supported.
+#: The largest share of failed cells with which a judge decides anything, of a claim or of its control.
 MOST_FAILED = 0.05
 
 
@@ -109,9 +109,12 @@ class Result:
 def judged(claim: Claim, rows: Rows, ran: Sequence[Ran], seconds: float) -> Result:
     """Judge the rows of a claim and of its control, and draw them; whatever cannot be judged or drawn is said."""
     own = {name: rows[name] for name in _names(claim)}
-    finding = _with_failures(opinion(claim.judge, own), [part for part in ran if part.study.name in own])
+    parts = [part.status for part in ran if part.study.name in own]
+    failed, cells = sum(part.failed for part in parts), sum(part.n_cells for part in parts)
+    finding = _with_failures(opinion(claim.judge, own), failed, cells)
     try:
-        control = opinion(claim.judge, claim.control.rows(rows))
+        others = claim.control.rows(rows)
+        control = _with_failures(opinion(claim.judge, others), *_failures(others))
     except Exception as error:
         control = _unjudged(error)
     try:
@@ -123,17 +126,21 @@ def judged(claim: Claim, rows: Rows, ran: Sequence[Ran], seconds: float) -> Resu
     return Result(claim, finding, control, tuple(ran), figures, seconds)
 
 
-def _with_failures(finding: Finding, ran: Sequence[Ran]) -> Finding:
-    """Failed cells are told, and nothing is supported where there are many: they need not be like the others."""
-    failed, cells = (sum(getattr(part.status, name) for part in ran) for name in ("failed", "n_cells"))
+def _with_failures(finding: Finding, failed: int, cells: int) -> Finding:
+    """Failed cells are told, and nothing is decided where there are many: they need not be like the others."""
     if not failed:
         return finding
     text = f"{sentence(finding.sentence)} {failed:,} of {count(cells, 'cell')} failed."
     verdict = finding.verdict
-    if failed > MOST_FAILED * cells and verdict is Verdict.SUPPORTED:
+    if failed > MOST_FAILED * cells and verdict is not Verdict.INCONCLUSIVE:
         verdict = Verdict.INCONCLUSIVE
-        text += " These are too many to support anything."
+        text += " These are too many to decide anything."
     return Finding(verdict, text, finding.quantities)
+
+
+def _failures(rows: Rows) -> tuple[int, int]:
+    """Failed cells among rows, and all of them."""
+    return sum(int((table["status"] == "failed").sum()) for table in rows.values()), sum(map(len, rows.values()))
 
 
 def opinion(judge: Judge, rows: Rows) -> Finding:

@@ -1,40 +1,95 @@
 """Which cells of a study a judge may use: those with a proven limit, and what became of the others.
 
-What is said to last for ever needs a certificate. A cell without one does not count as kept, and where a number is
-averaged it is left out and counted; a judge who lost more than a few cells that way has nothing to say.
+What is said to last for ever needs a certificate, and a gap is one to the minimum norm only where that is proven to be
+the least. Where a number is averaged cells without either are left out and counted; a judge who lost more than a few
+cells of one size that way has nothing to say, about a claim as about its control.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, cast
 
 from relubias.claims.claim import Judge, Quantity, Rows
-from relubias.studies.fit import Estimate, Tally
-from relubias.studies.tally import Sieve, together
+from relubias.status import Optimality
+from relubias.studies.fit import Estimate, Loss, Tally
+from relubias.studies.tally import LIMITS, Sieve, require_columns, together
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-STATUS = "run.status"
-#: A judge may lose so many of the cells.
+STATUS, REFERENCE = "run.status", "reference.status"
+#: A judge may lose so many of the cells of one size.
 LOST = 0.05
+#: Beginnings of columns that are about w*.
+OF_REFERENCE = ("gap.", "reference.", "law.ratio", "law.worst_ratio")
 
 
-def certified(rows: DataFrame, *needs: str) -> tuple[DataFrame, Tally]:
-    """The cells with a proven limit and a finite number in each of some columns, and the tally of all."""
+def certified(
+    rows: DataFrame, *needs: str, by: str | Sequence[str] = (), ended: Collection[str] = LIMITS
+) -> tuple[DataFrame, Tally]:
+    """The cells with a proven limit and a finite number in each of some columns, and the tally of all.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    *needs : str
+        Columns; where one of them is about the minimum norm w*, only cells count whose w* is proven to be optimal.
+    by : str or sequence of str
+        Coordinates that make a size; the tally then says how many cells each of them has lost.
+    ended : collection of str
+        Statuses with which a cell may count; those of a proven limit, but for dynamics that have no certificate.
+
+    Raises
+    ------
+    ArgumentError
+        If a column is missing, "reference.status" included where w* is needed.
+    """
     sieve = Sieve(rows)
-    sieve.require_limits()
+    if tuple(ended) == LIMITS:
+        sieve.require_limits()
+    else:
+        require_columns(rows, [STATUS])
+        sieve.drop("that did not come to rest", ~rows[STATUS].isin(ended).to_numpy(dtype=bool))
+    return _finished(sieve, needs, by)
+
+
+def measured(rows: DataFrame, *needs: str, by: str | Sequence[str] = ()) -> tuple[DataFrame, Tally]:
+    """The same without a look at how runs ended, for judges that count cells without a limit themselves."""
+    return _finished(Sieve(rows), needs, by)
+
+
+def _finished(sieve: Sieve, needs: Sequence[str], by: str | Sequence[str]) -> tuple[DataFrame, Tally]:
+    rows = sieve.rows
+    if any(name.startswith(OF_REFERENCE) for name in needs):
+        require_columns(rows, [REFERENCE])
+        optimal = (rows[REFERENCE] == str(Optimality.OPTIMAL)).to_numpy(dtype=bool)
+        sieve.drop("whose minimum norm is not proven", ~optimal)
     for name in needs:
         sieve.finite(name)
-    return rows.loc[sieve.kept], sieve.tally()
+    names = [by] if isinstance(by, str) else list(by)
+    require_columns(rows, names)
+    losses = []
+    for size, part in rows.assign(kept=sieve.kept).groupby(names, dropna=False)["kept"] if names else ():
+        if not part.all():
+            losses.append(Loss(cast("tuple[float | str, ...]", size), int((~part).sum()), len(part)))
+    return rows.loc[sieve.kept], sieve.tally(losses)
 
 
 def completeness(*tallies: Tally) -> Quantity:
-    """How many cells a judge had to leave out; with more than 5 % of them nothing is decided."""
-    tally = together(tallies)
-    share = 1.0 - tally.kept / tally.cells if tally.cells else 1.0
-    return Quantity("cells left out", share, target=f"≤ {LOST:g}", met=True if share <= LOST else None)
+    """The largest share of cells that one size had to leave out; with more than 5 % of them nothing is decided.
+
+    Tallies without sizes count as one size each.
+    """
+    shares = [1.0]
+    if tallies and all(tally.cells for tally in tallies):
+        pooled = [(tally.cells - tally.kept) / tally.cells for tally in tallies]
+        shares = pooled + [loss.dropped / loss.cells for tally in tallies for loss in tally.losses]
+    cells = sum(tally.cells for tally in tallies)
+    share = max(shares)
+    met = True if share <= LOST else None
+    return Quantity("cells left out, where most are", share, None, None, cells, f"≤ {LOST:g}", met, premise=True)
 
 
 def told(*tallies: Tally) -> str:

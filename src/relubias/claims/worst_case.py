@@ -44,7 +44,7 @@ def _study(name: str, weights: list[float]) -> Study:
     return study(
         name,
         repeats=1,
-        measure=("run.status", "run.loss", GAP, NORM),
+        measure=("run.status", "reference.status", "run.loss", GAP, NORM),
         problem={"kind": "vardi-shamir"},
         start={"kind": "weights", "weights": weights},
         dynamics={"step_size": 1e-4},

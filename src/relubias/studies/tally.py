@@ -39,7 +39,7 @@ _NATURAL = re.compile(r"\s*([-+.\deE]+)\s*/\s*(trace|lmax)\s*")
 class Loss(NamedTuple):
     """Cells that one size has lost."""
 
-    size: tuple[float, ...]
+    size: tuple[float | str, ...]
     dropped: int
     cells: int
 
@@ -77,7 +77,7 @@ class Tally:
         text += f"; left out: {listed(f'{cells:,} {self._named(reason)}' for reason, cells in self.dropped.items())}"
         if self.losses:
             worst = self.losses[0]
-            place = listed(number(value) for value in worst.size)
+            place = listed(value if isinstance(value, str) else number(value) for value in worst.size)
             text += f"; the largest share at {place}, {worst.dropped:,} of {worst.cells:,}"
         return text
 
