@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.special
 
 from relubias.linalg.factor import EPS, GramOperator
 from relubias.linalg.gram import Array
@@ -183,8 +182,10 @@ def estimate_d2(gram: Array, confidence: float = 0.95) -> Estimate | None:
     left_out = d2(trace - diagonal / scale, total - 2.0 * rows, n - 1) / value
     if not np.all(np.isfinite(left_out)):
         return Estimate(value, 0.0, float("inf"), confidence)
+    from scipy.special import stdtrit  # slow to import, and not needed for other facts
+
     spread = float(np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2)))
-    half = float(scipy.special.stdtrit(n - 1, 0.5 + confidence / 2)) * spread
+    half = float(stdtrit(n - 1, 0.5 + confidence / 2)) * spread
     # d₂ ≥ 1 for any spectrum
     return Estimate(value, max(value * (1.0 - half), min(1.0, value)), value * (1.0 + half), confidence)
 

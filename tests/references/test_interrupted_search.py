@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -70,7 +72,14 @@ def test_an_interrupt_before_anything_is_known_is_an_interrupt(monkeypatch: pyte
 
 
 def test_no_moment_of_the_search_loses_a_part_of_the_tree() -> None:
-    """Interrupt it before each of its own statements in turn."""
+    """In a process of its own: tracing and the threads that other tests have left can block each other."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    words = [sys.executable, __file__]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300.0)
+    assert done.returncode == 0, done.stderr
+
+
+def interrupt_it_before_each_of_its_statements() -> None:
     problem, network = random_problem(20, 24, 0), Network.pair()
     least, kept, statement = minimum_norm(problem, network).norm, 0, 0
     for statement in range(0, 500, 3):
@@ -155,3 +164,7 @@ def test_a_real_signal_is_heard_and_answered() -> None:
     assert found["status"] == "interrupted"
     assert 0 < found["lower"] < found["norm"]
     assert found["nodes"] > 1
+
+
+if __name__ == "__main__":
+    interrupt_it_before_each_of_its_statements()

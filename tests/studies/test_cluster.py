@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -27,6 +28,12 @@ pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed", "ignore::ResourceWarning")
 
 LARGER = SMALL.replace("n=8", "n=60").replace("[1e2, 1e6]", "[1e5, 1e6]")
+
+#: A cell that ends at once, and one that ends at its limit.
+SLOW = (
+    'name = "slow"\nproblem = "gaussian n=40 d=20"\n[start]\nkind = "gaussian"\n'
+    "[grid]\ndynamics.budget = [10, 1e12]\n[measure]\ncolumns = ['run.status']\n[limits]\nseconds = 1.5"
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +76,41 @@ def test_a_worker_that_is_killed_costs_the_study_nothing(scheduler: Any, tmp_pat
 
 
 def test_a_cell_over_its_time_fails_there_too(scheduler: Any, tmp_path: Path) -> None:
-    text = (
-        'name = "slow"\nproblem = "gaussian n=40 d=20"\n[start]\nkind = "gaussian"\n'
-        "[grid]\ndynamics.budget = [10, 3e9]\n[measure]\ncolumns = ['run.status']\n[limits]\nseconds = 1.5"
-    )
-    report = run(Study.from_toml(text), tmp_path / "s.db", cluster=scheduler.scheduler_address)
+    report = run(Study.from_toml(SLOW), tmp_path / "s.db", cluster=scheduler.scheduler_address)
     assert (report.status.done, report.status.failed) == (1, 1)
     assert report.status.failures == (("the cell took longer than its limit of 1.5 s", 1),)
+
+
+def test_cells_of_a_batch_come_back_one_by_one(scheduler: Any) -> None:
+    study = Study.from_toml(SLOW)
+    crew = cluster.Cluster(study, scheduler.scheduler_address)
+    try:
+        (lane,) = crew.lanes
+        crew.send(lane, list(study.cells()))
+        events, times = [], []
+        while lane.out:
+            event = crew.events.get(timeout=60.0)
+            assert isinstance(event, Came)
+            if lane.took_back(event.outcome.id):
+                events.append(event.outcome)
+                times.append(time.monotonic())
+    finally:
+        crew.close(now=False)
+    assert [outcome.status for outcome in events] == ["done", "failed"]
+    assert times[1] - times[0] > 0.5
+
+
+def test_the_width_of_a_cluster_is_that_of_its_workers_now(scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "LOOK", 0.0)
+    crew = cluster.Cluster(small(), scheduler.scheduler_address)
+    try:
+        (lane,) = crew.lanes
+        for counted, width in (({"a": 2, "b": 3}, 5), ({}, 5), ({"a": 1}, 1)):
+            monkeypatch.setattr(crew.client, "ncores", lambda counted=counted: counted)
+            crew.send(lane, [])
+            assert lane.width == width
+    finally:
+        crew.close(now=True)
 
 
 def test_an_interrupt_leaves_the_scheduler_as_it_was(scheduler: Any, tmp_path: Path) -> None:

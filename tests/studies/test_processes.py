@@ -18,11 +18,13 @@ from relubias.studies import crew as crew_module
 from relubias.studies import processes, runner
 from relubias.studies.check import forecast
 from relubias.studies.crew import Came
+from relubias.studies.grid import Cell
 from relubias.studies.processes import Processes, cores, once
 from relubias.studies.rerun import rerun
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
+from relubias.studies.work import TYPICAL, work
 
 #: Cells that take a few milliseconds, well inside the regime.
 LARGER = SMALL.replace("n=8", "n=60").replace("[1e2, 1e6]", "[1e5, 1e6]")
@@ -203,3 +205,10 @@ def test_events_come_in_the_order_of_the_cells() -> None:
         assert [event.outcome.id for event in events if isinstance(event, Came)] == [cell.id for cell in cells]
     finally:
         crew.close(now=False)
+
+
+def test_the_cell_that_warms_a_worker_up_is_computed() -> None:
+    """A failure would be silent, and cells would pay for what was not loaded."""
+    outcome = work(TYPICAL, Cell.at({}, 1), alone=False)
+    assert outcome.status == "done"
+    assert outcome.values["run.status"] == "certified"

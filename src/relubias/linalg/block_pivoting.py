@@ -38,7 +38,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from numpy.typing import NDArray
 
 from relubias.linalg.cholesky import EPS, cholesky
@@ -251,8 +250,10 @@ def bounded_nnls(design: Array, right: Array) -> Array | None:
     """
     if 0 in design.shape:
         return np.zeros(design.shape[1])
+    from scipy.optimize import nnls  # slow to import, and rarely needed
+
     try:
-        solution, _ = scipy.optimize.nnls(
+        solution, _ = nnls(
             np.asarray(design, dtype=np.float64), np.asarray(right, dtype=np.float64), maxiter=10 * design.shape[1] + 50
         )
     except RuntimeError:

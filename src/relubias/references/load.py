@@ -27,7 +27,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.optimize
 from numpy.typing import NDArray
 
 from relubias.linalg.factor import EPS, GramOperator
@@ -138,9 +137,11 @@ def _box_minima(gram: Array, fixed: Array, free: NDArray[np.intp], ceiling: Arra
         open_ = open_[wrong]
         if not len(open_):
             return solution
+    from scipy.optimize import lsq_linear  # slow to import, and rarely needed
+
     lower = np.linalg.cholesky(block)
     for row in open_:
         aim = np.linalg.solve(lower, target[row])
-        found = scipy.optimize.lsq_linear(lower.T, aim, (0.0, ceiling), method="bvls", tol=1e-14)
+        found = lsq_linear(lower.T, aim, (0.0, ceiling), method="bvls", tol=1e-14)
         solution[row] = np.clip(found.x, 0.0, ceiling)
     return solution

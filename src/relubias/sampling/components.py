@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import scipy.special
 
 from relubias.linalg.gram import Array
 from relubias.population import Population
@@ -113,10 +112,12 @@ class TruncatedNormal(IndependentComponents):
 
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
         """By the inverse of the distribution function, on the side where it has digits."""
+        from scipy.special import ndtri  # slow to import
+
         b, mass = self.bound, math.erf(self.bound / math.sqrt(2.0))
         variance = 1.0 - 2.0 * b * math.exp(-(b**2) / 2) / (math.sqrt(2.0 * math.pi) * mass)
         centred = mass * (generator.random(shape) - 0.5)
-        sizes = np.minimum(-scipy.special.ndtri(0.5 - np.abs(centred)), b)
+        sizes = np.minimum(-ndtri(0.5 - np.abs(centred)), b)
         return np.copysign(sizes, centred) / math.sqrt(variance)
 
 

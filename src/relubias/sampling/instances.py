@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.special
 
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
@@ -308,8 +307,9 @@ class TwoSamples(Instance):
 
     def draw(self, *, rng: Rng = None, features: bool = False) -> Problem:
         """Return the problem, with its features; see :meth:`Instance.draw`."""
-        # cosine and sine of degrees are exact at right angles
-        second = [float(scipy.special.cosdg(self.angle)), float(scipy.special.sindg(self.angle))]
+        from scipy.special import cosdg, sindg  # exact at right angles; slow to import
+
+        second = [float(cosdg(self.angle)), float(sindg(self.angle))]
         rows = np.array(self.norms)[:, None] * np.array([[1.0, 0.0], second])
         return Problem.from_features(rows, self.labels, source=f"two samples at {self.angle:g} degrees")
 

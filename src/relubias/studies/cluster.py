@@ -1,15 +1,22 @@
 """Workers that are those of a Dask scheduler: the same cells, the same rows.
 
-The executor of a client is one wide lane. A batch comes back as a whole. Dask itself gives a batch to another worker
-when one dies, and lets it go after a number of deaths (``distributed.scheduler.allowed-failures``, 3); its cells are
-then tried one by one, and one with which Dask gives up again fails. Several cells may share the process of a worker, so
-that limits are kept by a watch (:mod:`relubias.studies.limits`). Workers need this version of relubias.
+The executor of a client is one wide lane. Every cell comes back when it is finished, as a message of its worker on a
+topic of this run; the batch as a whole follows, in case that a message was lost. Dask itself gives a batch to another
+worker when one dies, and lets it go after a number of deaths (``distributed.scheduler.allowed-failures``, 3); its cells
+are then tried one by one, and one with which Dask gives up again fails. Several cells may share the process of a
+worker, so that limits are kept by a watch (:mod:`relubias.studies.limits`). Workers may come and go while a study runs;
+they need this version of relubias.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
+import json
+import time
+import uuid
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -22,6 +29,8 @@ from relubias.studies.work import Outcome, failed, work
 
 #: Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 30.0
+#: Seconds between two looks at how many workers there are.
+LOOK = 2.0
 
 
 class Cluster:
@@ -41,7 +50,9 @@ class Cluster:
             self.client.close()
             raise
         self.lanes: Sequence[Lane] = [Lane(width=width)]
-        self.closed = False
+        self.closed, self.looked = False, time.monotonic()
+        self.topic = f"relubias-{uuid.uuid4().hex}"
+        self.client.subscribe_topic(self.topic, self._one)
 
     @property
     def layout(self) -> str:
@@ -50,9 +61,20 @@ class Cluster:
 
     def send(self, lane: Lane, cells: Sequence[Cell]) -> None:
         """Give a batch to the scheduler."""
+        self._look(lane)
         lane.give(cells)
-        future = self.executor.submit(compute, self.study, tuple(cells))
+        future = self.executor.submit(compute, self.study, tuple(cells), self.topic)
         future.add_done_callback(partial(self._back, lane, tuple(cell.id for cell in cells)))
+
+    def _look(self, lane: Lane) -> None:
+        """Count the workers again, now and then; where all are gone, wait for as many as there were."""
+        if time.monotonic() - self.looked > LOOK:
+            self.looked = time.monotonic()
+            lane.width = sum(self.client.ncores().values()) or lane.width
+
+    def _one(self, message: tuple[Any, str]) -> None:
+        """Take a cell that a worker has just finished."""
+        self.events.put(Came(self.lanes[0], Outcome(**json.loads(message[1]))))
 
     def _back(self, lane: Lane, ids: tuple[str, ...], future: concurrent.futures.Future[list[Outcome]]) -> None:
         if self.closed:
@@ -90,13 +112,23 @@ class Cluster:
     def close(self, *, now: bool) -> None:
         """Leave the scheduler, with what it has not begun cancelled."""
         self.closed = True
+        with suppress(Exception):  # the scheduler may be gone
+            self.client.unsubscribe_topic(self.topic)
         self.executor.shutdown(wait=not now)  # without waiting, Dask cancels what is out
         self.client.close()
 
 
-def compute(study: Study, cells: Sequence[Cell]) -> list[Outcome]:
-    """Compute a batch in a worker."""
-    return [work(study, cell, alone=False) for cell in cells]
+def compute(study: Study, cells: Sequence[Cell], topic: str) -> list[Outcome]:
+    """Compute a batch in a worker, and tell of each cell when it is finished."""
+    from distributed import get_worker
+
+    worker: Any = get_worker()
+    outcomes = []
+    for cell in cells:
+        outcomes.append(work(study, cell, alone=False))
+        # JSON keeps every bit of a number, and integers of any size
+        worker.log_event(topic, json.dumps(asdict(outcomes[-1])))
+    return outcomes
 
 
 def version() -> str:

@@ -96,7 +96,7 @@ class RunReport:
         Cells that were computed again because a worker was lost.
     seconds : float
     busy : float
-        Time of processors in cells, over the number of workers times `seconds`.
+        Time of processors in cells, over the time that workers were there: their number times `seconds`.
     interrupted : bool
     """
 
@@ -237,7 +237,7 @@ class _Dispatch:
     usual: float = 0.0  # seconds of a cell, of late: the next ones in the grid are like the last ones
     retried: int = 0
     layout: str = "nothing was left to compute"
-    width: int = 1
+    offered: float = 0.0  # seconds of workers that were there
 
     def __post_init__(self) -> None:
         self.pending = deque(self.store.pending())
@@ -247,16 +247,23 @@ class _Dispatch:
 
     def run(self, crew: Crew) -> None:
         """Give out cells and commit what comes back until nothing is left, or somebody wants it to stop."""
-        self.layout, self.width = crew.layout, sum(lane.width for lane in crew.lanes)
-        begun = time.monotonic()
+        self.layout = crew.layout
+        begun = now = time.monotonic()
         self._tell((), begun)
         while self.left and not self.stopping.is_set():
             for lane in crew.lanes:
                 self._fill(crew, lane)
-            outcomes = self._handle(crew, _gathered(crew))
+            outcomes = self._handle(crew, _gathered(crew, self._work_out(crew)))
             outcomes += self._overdue(crew)
             self._commit(outcomes, begun)
-        self.seconds = time.monotonic() - begun
+            before, now = now, time.monotonic()
+            self.offered += (now - before) * self._width(crew)
+        self.seconds = now - begun
+
+    @staticmethod
+    def _width(crew: Crew) -> int:
+        """How many cells are computed at once; on a cluster that may change."""
+        return sum(lane.width for lane in crew.lanes)
 
     def _fill(self, crew: Crew, lane: Lane) -> None:
         """Keep enough cells with a lane that it never waits, and no more."""
@@ -272,8 +279,12 @@ class _Dispatch:
         """How many cells are a batch: about `batch_seconds` of work, one at first, and a fair share at the end."""
         if not self.finished:
             return 1
-        fair = len(self.pending) // (4 * self.width)
+        fair = len(self.pending) // (4 * self._width(crew))
         return max(1, min(MOST_AT_ONCE, fair, round(crew.batch_seconds / max(self.usual, 1e-6))))
+
+    def _work_out(self, crew: Crew) -> float:
+        """For how many seconds the lane that has least to do is still at work, at the usual time of a cell."""
+        return self.usual * min(len(lane.out) / lane.width for lane in crew.lanes)
 
     def _handle(self, crew: Crew, events: Sequence[Came | Lost]) -> list[Outcome]:
         outcomes = []
@@ -332,7 +343,7 @@ class _Dispatch:
 
     def report(self, added: int) -> RunReport:
         """What has been done."""
-        busy = self.cpu_seconds / (self.width * self.seconds) if self.seconds > 0 else 0.0
+        busy = self.cpu_seconds / self.offered if self.offered > 0 else 0.0
         return RunReport(
             status=self.store.status(),
             layout=self.layout,
@@ -345,13 +356,13 @@ class _Dispatch:
         )
 
 
-def _gathered(crew: Crew) -> list[Came | Lost]:
-    """Wait for an event, and a little longer for those that come with it."""
+def _gathered(crew: Crew, work_out: float) -> list[Came | Lost]:
+    """Wait for an event, and for those that come soon after it; no longer than half of the work that is out."""
     try:
         events = [crew.events.get(timeout=LOOK)]
     except queue.Empty:
         return []
-    time.sleep(WINDOW)
+    time.sleep(min(WINDOW, work_out / 2))
     while True:
         try:
             events.append(crew.events.get_nowait())

@@ -184,7 +184,11 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+#: A cell that needs what most cells need.
+TYPICAL = Study("warm up", 0, 1, {"problem": "gaussian n=2 d=8"})
+
+
 def warm_up() -> int:
     """Load and compile what cells need, so that no cell is charged for it; return the number of this process."""
-    work(Study("warm up", 0, 1, {"problem": {"kind": "two-samples", "angle": 60.0}}), Cell.at({}, 1), alone=False)
+    work(TYPICAL, Cell.at({}, 1), alone=False)
     return os.getpid()
