@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+from study_rows import study_rows
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
 from relubias.studies.spec import Study
@@ -17,6 +18,13 @@ def table(columns: Mapping[str, Sequence[Any]], **same: Any) -> pd.DataFrame:
     rows = pd.DataFrame(columns).assign(status="done", message="", **proven).assign(**same)
     rows["trial"] = range(1, len(rows) + 1)
     return rows
+
+
+def scaling_rows(
+    grid: Mapping[str, Sequence[float]], law: Callable[[pd.DataFrame], Any], **options: Any
+) -> pd.DataFrame:
+    """Rows of a law, see study_rows, with a proven minimum norm in every cell."""
+    return study_rows(grid, law, **options).assign(**{"reference.status": "optimal"})
 
 
 def tiny(id: str = "tiny", *, degrees: float = 80.0, repeats: int = 12) -> Claim:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import table
-from study_rows import study_rows
+from claim_cases import scaling_rows, table
 
 from relubias.claims import Verdict, activity_single, gap_exponents, gap_law
 
@@ -59,7 +58,7 @@ def exponent_rows(**exponents: float) -> dict[str, pd.DataFrame]:
     for name, x, claimed, _ in gap_exponents.EXPONENTS:
         power = exponents.get(name.rpartition("-")[2], claimed)
         sizes = [1e2, 1e3, 1e4, 1e5]
-        rows[name] = study_rows({x: sizes}, _power(x, power), scatter=0.02)
+        rows[name] = scaling_rows({x: sizes}, _power(x, power), scatter=0.02)
     return rows
 
 
@@ -83,6 +82,6 @@ def test_one_other_exponent_is_enough_for_a_no(part: str) -> None:
 )
 @pytest.mark.parametrize("half", ["run.positive_kept", "run.negative_off"])
 def test_activity_is_judged_in_both_halves(half: str, faults: int, verdict: Verdict) -> None:
-    rows = table({"run.positive_kept": [1.0] * 120, "run.negative_off": [1.0] * 120})
+    rows = table({"run.positive_kept": [1.0] * 120, "run.negative_off": [1.0] * 120, "problem.n_samples": [20] * 120})
     rows.loc[: faults - 1, half] = 0.95
     assert activity_single.judge({activity_single.ID: rows}).verdict is verdict

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import table
-from study_rows import study_rows
+from claim_cases import scaling_rows, table
 
 from relubias.claims import Verdict, concentration, relative_gap, start_scale, step_size, theta_constants
 
@@ -15,7 +14,7 @@ D = "problem.features.n_features"
 
 def relative_rows(exponent: float = 0.0, constant: float = 1.0) -> pd.DataFrame:
     sizes = [1e6, 1e8, 1e10, 1e12]
-    rows = study_rows({D: sizes}, lambda part: 0.9 * part[D] ** exponent, scatter=0.02, y=relative_gap.RELATIVE)
+    rows = scaling_rows({D: sizes}, lambda part: 0.9 * part[D] ** exponent, scatter=0.02, y=relative_gap.RELATIVE)
     rows[relative_gap.STEP], rows[relative_gap.LAW] = "1/trace", rows[relative_gap.RELATIVE] / constant
     return rows
 
@@ -65,7 +64,7 @@ def test_the_law_has_to_hold_up_to_its_end_and_to_end_there(world: dict[str, flo
 
 
 def step_rows(exponent: float = 1.0, *, above: float = 0.0) -> dict[str, pd.DataFrame]:
-    rows = study_rows(
+    rows = scaling_rows(
         {step_size.STEP: [0.01, 0.1, 0.5, 1.5]}, lambda part: part[step_size.STEP] ** exponent, scatter=0.02
     )
     steps = [step_size.BELOW, step_size.ABOVE]
@@ -87,7 +86,7 @@ def deviation_rows(**constants: float) -> dict[str, pd.DataFrame]:
     for name in (concentration.ID, concentration.BULK, concentration.SPIKE):
         constant = constants.get(name.rpartition("-")[2], 1.0)
         sizes = {concentration.N: [25.0, 50.0, 100.0, 200.0]}
-        part = study_rows(sizes, lambda cells: 1 - cells[concentration.N] ** -1.0, scatter=0.002, y="x")
+        part = scaling_rows(sizes, lambda cells: 1 - cells[concentration.N] ** -1.0, scatter=0.002, y="x")
         part[concentration.DEVIATION], part[concentration.PREDICTED] = constant * part["x"], 1.0
         rows[name] = part
     return rows

@@ -111,10 +111,13 @@ def test_failures_have_to_be_usual_become_rare_and_never_rise(rates: dict[float,
     assert failure_rate.judge({failure_rate.ID: failure_rows(rates)}).verdict is verdict
 
 
-def test_uncertified_runs_are_failures() -> None:
+def test_uncertified_runs_may_be_failures() -> None:
     rows = failure_rows({50: 1.0, 50_000: 0.0})
     rows.loc[rows[D] == 50_000, "run.status"] = "budget"
-    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.NOT_SUPPORTED
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.INCONCLUSIVE
+    rows = failure_rows({50: 0.0, 50_000: 0.0})
+    rows.loc[rows[D] == 50, "run.status"] = "budget"
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
 def family_rows(kept: float = 1.0, ratio: float = 1.0) -> dict[str, pd.DataFrame]:
@@ -146,13 +149,24 @@ def test_one_other_family_is_enough_for_a_no(world: dict[str, float]) -> None:
 
 
 def form_rows(distance: float) -> pd.DataFrame:
-    rows = table({closed_form.DISTANCE: [1e-14] * 29 + [distance] + [0.5] * 10, D: [100.0] * 40})
+    rows = table(
+        {
+            closed_form.DISTANCE: [1e-14] * 29 + [distance] + [0.5] * 10,
+            D: [100.0] * 40,
+            closed_form.SIGNS: ["pair"] * 40,
+        }
+    )
     return rows.assign(**{closed_form.SETTLED: [True] * 30 + [False] * 10})
 
 
 @pytest.mark.parametrize(("distance", "verdict"), [(1e-13, Verdict.SUPPORTED), (1e-6, Verdict.NOT_SUPPORTED)])
 def test_the_closed_form_is_judged_by_the_farthest_run_that_settled(distance: float, verdict: Verdict) -> None:
     assert closed_form.judge({closed_form.ID: form_rows(distance)}).verdict is verdict
+
+
+def test_without_a_run_that_settled_nothing_is_known_of_the_closed_form() -> None:
+    rows = form_rows(1e-13).assign(**{closed_form.SETTLED: False})
+    assert closed_form.judge({closed_form.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_control_of_the_closed_form_has_the_runs_that_changed_later() -> None:

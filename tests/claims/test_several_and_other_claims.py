@@ -31,7 +31,7 @@ def pair(share: float) -> dict[str, pd.DataFrame]:
     """Draws of which a share decoupled."""
     decoupled = np.arange(100) < 100 * share
     columns = {name: decoupled.astype(float) for name in ("run.positive_fitted", "run.negative_fitted")}
-    return {"pair_decouples": cells({"run.decoupled": decoupled} | columns, 100)}
+    return {"pair_decouples": cells({"run.decoupled": decoupled, "problem.n_samples": 20} | columns, 100)}
 
 
 def steps(exponent: float) -> dict[str, pd.DataFrame]:

@@ -39,7 +39,7 @@ def test_all_cells_together_hide_what_one_size_has_lost() -> None:
     assert completeness(pooled).met is True
     assert completeness(each).met is None
     assert "4 without a certified limit; the largest share at 50, 4 of 20" in each.message
-    assert told(pooled) == f" ({pooled.message}.)"
+    assert told(pooled) == f" {pooled.message}."
 
 
 def test_sizes_may_have_names() -> None:

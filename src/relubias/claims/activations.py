@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import STATUS, certified, completeness, shares_of, told
+from relubias.claims.usable import STATUS, certified, completeness, measured, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
 
@@ -66,10 +66,11 @@ def judge(rows: Rows) -> Finding:
             Quantity.share(f"{name}: positive labels stay active", whole(part, "run.positive_kept"), least=LEAST),
             Quantity.share(f"{name}: negative labels go off at step 1", whole(part, "run.negative_off"), least=LEAST),
         ]
-        tallies.append(fitted.tally)
+        tallies.append(measured(part, *FITTED, "run.positive_kept", "run.negative_off", by=ACTIVATION)[1])
     linear, tally = certified(table[table[ACTIVATION] == "identity"], LINEAR)
     worst = float(linear[LINEAR].max())
     absolute = table[table[ACTIVATION] == "absolute"]
+    tallies.append(measured(absolute)[1])
     cycles = proportion(absolute, lambda part: part[STATUS] == "cycling", needs=STATUS)
     quantities += [
         Quantity.at_most("identity: farthest from the linear interpolant", worst, ROUNDING, trials=len(linear)),

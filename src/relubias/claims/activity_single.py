@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.claims.usable import completeness, measured
+from relubias.claims.usable import told as left_out
 from relubias.studies.spec import Study
 
 if TYPE_CHECKING:
@@ -58,9 +60,15 @@ def judge(rows: Rows) -> Finding:
         ),
     ]
     stay, off = quantities
+    tally = measured(rows[ID], *MEASURE[1:3], by="problem.n_samples")[1]
     told = "every sample with a positive label stays active for ever "
     told += f"({stay}), and every one with a negative label goes off at the first step and stays off ({off})."
-    return Finding.of(quantities, f"In nearly all draws {told}", otherwise=f"It is not in nearly all draws that {told}")
+    told += left_out(tally)
+    return Finding.of(
+        [*quantities, completeness(tally)],
+        f"In nearly all draws {told}",
+        otherwise=f"It is not in nearly all draws that {told}",
+    )
 
 
 def figures(rows: Rows) -> dict[str, Figure]:

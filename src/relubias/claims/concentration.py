@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
+from relubias.claims.usable import completeness, measured
 from relubias.studies.fit import law_ratio
 from relubias.studies.spec import Study
 from relubias.studies.tally import numbers_of
@@ -50,7 +51,7 @@ def _study(name: str, sizes: list[int], spectra: Sequence[tuple[dict[str, Any], 
     return study(
         name,
         repeats=repeats,
-        measure=("run.status", DEVIATION, PREDICTED, "concentration.interference", "problem.d2", "problem.dinf"),
+        measure=(DEVIATION, PREDICTED),
         problem={"kind": "random", "n_samples": 25, "features": {"kind": "gaussian"}, "labels": "signs 0.5..2"},
         dynamics={"step_size": "1/trace", "until": 1},
         linked=[varied],
@@ -59,6 +60,7 @@ def _study(name: str, sizes: list[int], spectra: Sequence[tuple[dict[str, Any], 
 
 def judge(rows: Rows) -> Finding:
     """The ratio tends to 1 without a dominant direction; with one it is below 1 and a margin."""
+    tally = completeness(*(measured(table, DEVIATION, PREDICTED, by=N)[1] for table in rows.values()))
     quantities = []
     for name, words in ((ID, "isotropic"), (BULK, "two eigenvalues")):
         ratio = law_ratio(rows[name], y=DEVIATION, prediction=PREDICTED, x=N, certified=False)
@@ -77,7 +79,7 @@ def judge(rows: Rows) -> Finding:
         f"over 2√(n/d₂) + n/d_∞ the deviation of K is {one} for isotropic features and {two} for two eigenvalues at "
         f"the largest n; with a dominant direction its largest median is {bound}"
     )
-    return Finding.of(quantities, f"K concentrates as predicted: {told}.", otherwise=f"K does not: {told}.")
+    return Finding.of([*quantities, tally], f"K concentrates as predicted: {told}.", otherwise=f"K does not: {told}.")
 
 
 def other_dimension(rows: Rows) -> Rows:

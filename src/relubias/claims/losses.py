@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import STATUS, completeness, shares_of, told
-from relubias.studies.fit import Tally
+from relubias.claims.usable import STATUS, certified, completeness, shares_of, told
 from relubias.studies.spec import Study
-from relubias.studies.tally import Sieve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 ID = "losses"
 LOSS = "dynamics.loss"
@@ -71,7 +68,7 @@ def judge(rows: Rows) -> Finding:
             Quantity.share(f"{loss}: {words}", whole(part, column, ended=ENDED), least=LEAST)
             for column, words in COLUMNS.items()
         ]
-        tallies.append(_rested(part))
+        tallies.append(certified(part, *COLUMNS, by=LOSS, ended=ENDED)[1])
     least = min(quantities, key=lambda quantity: quantity.value)
     return Finding.of(
         [*quantities, completeness(*tallies)],
@@ -79,13 +76,6 @@ def judge(rows: Rows) -> Finding:
         f"the least share of draws is {least} ({least.name}).{told(*tallies)}",
         otherwise=f"The least share of draws is {least} ({least.name}).{told(*tallies)}",
     )
-
-
-def _rested(table: DataFrame) -> Tally:
-    """Cells that are at a proven limit, or in which nothing moves beyond rounding."""
-    sieve = Sieve(table)
-    sieve.drop("that did not come to rest", ~table[STATUS].isin(ENDED).to_numpy(dtype=bool))
-    return sieve.tally()
 
 
 def figures(rows: Rows) -> dict[str, Figure]:

@@ -20,7 +20,6 @@ from relubias.studies.bootstrap import FEWEST_TRIALS, median_interval
 from relubias.studies.fit import Estimate, Tally, power_law, proportion
 from relubias.studies.power_law import FEWEST_SIZES
 from relubias.studies.spec import Study
-from relubias.studies.tally import Sieve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +64,8 @@ def _layers(name: str, repeats: int, start: dict[str, Any], scales: Sequence[flo
 
 def _study(name: str, repeats: int, column: str, **tables: Any) -> Study:
     problem = {"kind": "orthogonal", "n_samples": len(SQUARES), "squared_norms": SQUARES, "labels": "signs 0.5..2"}
-    return study(name, repeats=repeats, measure=("run.status", "run.interpolated", column), problem=problem, **tables)
+    columns = ["run.status", "run.interpolated", column, *(["reference.status"] if column == GAP else [])]
+    return study(name, repeats=repeats, measure=columns, problem=problem, **tables)
 
 
 def judge(rows: Rows) -> Finding:
@@ -95,10 +95,7 @@ def judge(rows: Rows) -> Finding:
 
 def _ended(table: DataFrame) -> tuple[DataFrame, Tally]:
     """Cells whose flow came to rest: for two trained layers there is no certificate, only that nothing moves."""
-    sieve = Sieve(table)
-    sieve.drop("that did not come to rest", ~table["run.status"].isin(["converged", "certified"]).to_numpy(dtype=bool))
-    sieve.finite(EXCESS)
-    return table.loc[sieve.kept], sieve.tally()
+    return certified(table, EXCESS, by=SCALE, ended=("converged", "certified"))
 
 
 def _exponent(solutions: DataFrame) -> Estimate:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import completeness, told
+from relubias.claims.usable import completeness, measured, told
 from relubias.studies.spec import Study
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ def judge(rows: Rows) -> Finding:
         "all negative labels are fitted",
     )
     quantities = [Quantity.share(name, share, least=LEAST) for name, share in zip(names, shares, strict=True)]
-    tallies = [shares[0].tally]
+    tally = measured(table, *MEASURE[1:4], by="problem.n_samples")[1]
     said = f"the two neurons decouple ({quantities[0]}) and fit all positive ({quantities[1]}) and all negative labels "
-    said += f"({quantities[2]}).{told(*tallies)}"
+    said += f"({quantities[2]}).{told(tally)}"
     return Finding.of(
-        [*quantities, completeness(*tallies)],
+        [*quantities, completeness(tally)],
         f"In nearly all draws {said}",
         otherwise=f"It is not in nearly all draws that {said}",
     )

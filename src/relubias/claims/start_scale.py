@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.claims.usable import certified, completeness
+from relubias.claims.usable import told as left_out
 from relubias.studies.spec import Study
 from relubias.studies.tally import numbers_of
 
@@ -42,7 +44,7 @@ def studies(quick: bool) -> Sequence[Study]:
         study(
             ID,
             repeats=30 if quick else 100,
-            measure=("run.status", "gap.absolute", "gap.relative", "law.corrected", "problem.lambda_norm", OFF),
+            measure=("run.status", "reference.status", "gap.absolute", "law.corrected", "problem.lambda_norm", OFF),
             problem={
                 "kind": "random",
                 "n_samples": 50,
@@ -63,25 +65,30 @@ def _with_part(table: DataFrame) -> DataFrame:
 def judge(rows: Rows) -> Finding:
     """The law cell by cell below the end, and what the first step does on both sides of it."""
     table = _with_part(rows[ID])
-    done = table[table["status"] == "done"]
     small, large = table[table["part"] <= SMALL * 1.001], table[table["part"] >= LARGE * 0.999]
-    ratios = done.loc[done["part"] <= SMALL * 1.001, "ratio"].dropna().to_numpy(dtype=float)
-    beyond = done.loc[done["part"] >= LARGE * 0.999, "ratio"].dropna().to_numpy(dtype=float)
-    worst = float(np.abs(ratios - 1).max()) if len(ratios) else float("inf")
+    (near, tally), (far, other) = (
+        certified(part, "gap.absolute", "ratio", OFF, by=[STEP, SCALE]) for part in (small, large)
+    )
+    ratios, beyond = near["ratio"].to_numpy(dtype=float), far["ratio"].to_numpy(dtype=float)
+    worst = float(np.abs(ratios - 1).max(initial=0.0))
     quantities = [
         Quantity.at_most("farthest |gap/law − 1|, ε(1−c) ≤ 0.9 c|y|", worst, CLOSE, trials=len(ratios)),
         Quantity.share("all negative samples go off at step 1 for ever there", whole(small, OFF), least=LEAST),
         Quantity.share("the same beyond, ε(1−c) ≥ 1.1 c|y|", whole(large, OFF), most=1 - LEAST),
         Quantity("median |gap/law − 1| beyond", float(np.median(np.abs(beyond - 1))), trials=len(beyond)),
+        completeness(tally, other),
     ]
-    off, law, there, after = quantities[3], quantities[0], quantities[1], quantities[2]
+    law, there, after, off, _ = quantities
     told = (
         f"up to ε(1−c) = 0.9 c|y| the farthest of {law.trials} cells is {law.value:.2%} off the law, and the negative "
         f"samples go off at step 1 in {there} of the runs; from 1.1 on they do in {after}, and the median cell is "
         f"{off.value:.0%} off the law"
     )
+    rest = left_out(tally, other)
     return Finding.of(
-        quantities, f"The law ends where it should: {told}.", otherwise=f"The law does not end there: {told}."
+        quantities,
+        f"The law ends where it should: {told}.{rest}",
+        otherwise=f"The law does not end there: {told}.{rest}",
     )
 
 

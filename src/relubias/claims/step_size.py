@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
+from relubias.claims.usable import certified, completeness, measured, straight
+from relubias.claims.usable import told as left_out
 from relubias.studies.fit import power_law, proportion
 from relubias.studies.spec import Study
 from relubias.studies.tally import numbers_of
@@ -45,7 +47,7 @@ def _study(name: str, steps: Sequence[float], repeats: int, scale: float) -> Stu
     return study(
         name,
         repeats=repeats,
-        measure=("run.status", "gap.absolute", "law.ratio", FITTED, "run.dead"),
+        measure=("run.status", "reference.status", "gap.absolute", FITTED, "run.dead"),
         problem={
             "kind": "random",
             "n_samples": 50,
@@ -59,7 +61,9 @@ def _study(name: str, steps: Sequence[float], repeats: int, scale: float) -> Stu
 
 def judge(rows: Rows) -> Finding:
     """The exponent in c, and what becomes of training on both sides of c = 2."""
-    fit = power_law(rows[ID], y="gap.absolute", x=STEP)
+    table, tally = certified(rows[ID], "gap.absolute", by=STEP)
+    fit = power_law(table, y="gap.absolute", x=STEP)
+    other = measured(rows[EDGE], FITTED, by=STEP)[1]
     edge = rows[EDGE].assign(c=numbers_of(rows[EDGE], STEP))
     below, above = edge[edge["c"] == BELOW], edge[edge["c"] == ABOVE]
     dead = proportion(above, lambda part: part["run.dead"] > 0, needs="run.dead")
@@ -68,16 +72,21 @@ def judge(rows: Rows) -> Finding:
         Quantity.share(f"all positive labels interpolated at c = {BELOW:g}", whole(below, FITTED), least=LEAST),
         Quantity.share(f"all positive labels interpolated at c = {ABOVE:g}", whole(above, FITTED), most=1 - LEAST),
         Quantity.share(f"the neuron is dead at c = {ABOVE:g}", dead),
+        straight(fit),
+        completeness(tally, other),
     ]
-    exponent, fitted, lost, died = quantities
+    exponent, fitted, lost, died = quantities[:4]
     c = fit.sizes[:, 0]
     told = (
         f"between c = {c.min():g} and {c.max():g} the exponent of the gap in c is {exponent}; labels are interpolated "
         f"in {fitted} of the runs at c = {BELOW:g} and in {lost} at c = {ABOVE:g}, where the neuron is dead "
         f"in {died}"
     )
+    rest = left_out(tally, other)
     return Finding.of(
-        quantities, f"The gap is proportional to c, up to c ≈ 2: {told}.", otherwise=f"It is not as claimed: {told}."
+        quantities,
+        f"The gap is proportional to c, up to c ≈ 2: {told}.{rest}",
+        otherwise=f"It is not as claimed: {told}.{rest}",
     )
 
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 from relubias.claims.claim import Judge, Quantity, Rows
 from relubias.status import Optimality
-from relubias.studies.fit import Estimate, Loss, Tally
+from relubias.studies.fit import Estimate, Loss, PowerLaw, Tally
 from relubias.studies.tally import LIMITS, Sieve, require_columns, together
+from relubias.wording import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 STATUS, REFERENCE = "run.status", "reference.status"
 #: A judge may lose so many of the cells of one size.
 LOST = 0.05
+#: Medians this close to a power law follow it, whatever a test of fit says.
+NEAR = 0.02
 #: Beginnings of columns that are about w*.
 OF_REFERENCE = ("gap.", "reference.", "law.ratio", "law.worst_ratio")
 
@@ -92,10 +95,22 @@ def completeness(*tallies: Tally) -> Quantity:
     return Quantity("cells left out, where most are", share, None, None, cells, f"≤ {LOST:g}", met, premise=True)
 
 
+def straight(fit: PowerLaw, words: str = "") -> Quantity:
+    """Whether medians lie on a power law: they must not lack fit, or lie within 2 % of it all the same.
+
+    An exponent of what is no power law says nothing; but with little scatter a test of fit also sees corrections to a
+    law that are far too small to matter. The 2 % are those within which the corrected gap law is claimed.
+    """
+    name = "farthest median from the power law" + (f", {words}" if words else "")
+    met = True if fit.holds or fit.farthest <= 1.0 + NEAR else None
+    target = f"≤ {number(NEAR)}, or no lack of fit (here p = {number(fit.lack_of_fit)})"
+    return Quantity(name, fit.farthest - 1.0, target=target, met=met)
+
+
 def told(*tallies: Tally) -> str:
     """What was left out, as a sentence; empty where nothing was."""
     tally = together(tallies)
-    return f" ({tally.message}.)" if tally.dropped else ""
+    return f" {tally.message}." if tally.dropped else ""
 
 
 def shares_of(judge: Judge, rows: Rows, control: Rows, *, title: str) -> Figure:
