@@ -225,6 +225,7 @@ def test_a_batch_that_ends_before_its_cells_is_noticed() -> None:
         (lane,) = crew.lanes
         lane.give(list(small().cells())[:2])
         batch = crew.processes[0].submit(exec, "raise MemoryError")
+        assert isinstance(lane, processes.ProcessLane)
         batch.add_done_callback(partial(processes._end_if_it_failed, lane))
         event = crew.events.get(timeout=60)
         assert isinstance(event, Lost)
@@ -247,7 +248,7 @@ def test_a_library_that_wants_to_exit_fails_its_cell_only(monkeypatch: pytest.Mo
 
 
 def test_no_other_cell_is_blamed_for_one_that_was_given_up() -> None:
-    crew = Processes(small(), 1)
+    crew = Processes(small(SMALL + "[limits]\nseconds = 9"), 1)
     try:
         (lane,) = crew.lanes
         cells = list(small().cells())[:3]

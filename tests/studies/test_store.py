@@ -400,7 +400,7 @@ def test_cells_are_of_the_very_file_that_the_study_began_with(tmp_path: Path) ->
     [
         (
             "UPDATE study SET value = replace(value, 'gap.absolute', 'gap.old')",
-            "cannot read .*gap.old.*version that made",
+            "cannot read .*gap.old.*version that",
         ),
         ("DELETE FROM study", "the study in it is damaged or not there"),
         ("UPDATE study SET value = 'x'", "the study in it is damaged or not there"),

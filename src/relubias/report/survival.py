@@ -19,7 +19,7 @@ from relubias.linalg.gram import Array
 from relubias.report.axis_labels import axis_label
 from relubias.report.study_page import entitle, groups_of, legend, page
 from relubias.studies.limits import OVER_TIME
-from relubias.studies.tally import Sieve, Tally, numbers_of, together
+from relubias.studies.tally import FAILURES, Sieve, Tally, numbers_of, together
 from relubias.wording import count
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def _settling(rows: DataFrame, value: str) -> Settling:
 
 def _out_of_time(rows: DataFrame) -> int:
     """How many cells failed because they took too long."""
-    if "message" not in rows.columns:
-        return 0
-    late = rows["message"].fillna("").astype(str).str.startswith(OVER_TIME)
-    return int((late & (rows["status"] == "failed")).sum())
+    failed = rows[rows["status"] == "failed"]
+    for column in FAILURES:
+        if column in rows.columns:
+            return sum(str(told).startswith(OVER_TIME) for told in failed[column])
+    return 0

@@ -124,7 +124,7 @@ def by_size(
 def _refuse_mixtures(rows: DataFrame, coordinates: Sequence[str]) -> None:
     """Of all cells, also those that will be left out: each might be the only one of its kind that is left."""
     keys = [*coordinates, "trial"]
-    twice = rows.duplicated(keys, keep=False)
+    twice = rows.duplicated(keys, keep=False) & rows[keys].notna().all(axis=1)
     if not twice.any():
         return
     first = rows.loc[twice].iloc[0]

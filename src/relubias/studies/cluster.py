@@ -185,10 +185,8 @@ class Cluster:
     def close(self, *, now: bool) -> None:
         """Leave the scheduler, with what it has not begun cancelled, and no trace on it."""
         self.closed = True
-        with suppress(Exception):  # the scheduler may be gone
-            self.client.unsubscribe_topic(self.topic)
         self.executor.shutdown(wait=not (now or self.hanging))  # without waiting, Dask cancels what is out
-        with suppress(Exception):
+        with suppress(Exception):  # the scheduler may be gone
             self.client.run_on_scheduler(_forget, self.topic)
         self.client.close()
 

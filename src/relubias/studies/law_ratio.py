@@ -13,8 +13,8 @@ next term, so that two findings are *consistent* with the claim:
 
 Where the interval contains 1 but leaves the margin, the trials are too few to tell, and nothing is *decided*. Anything
 else is inconsistent. Where 1 is the ratio at every size, (1) is missed with the probability 1 − confidence. A limit
-that differs from 1 by less than m, or a ratio that just passes 1 at the last size, is called consistent: a finding is worth
-its margin, and the last size. The criterion is ours.
+that differs from 1 by less than m, or a ratio that just passes 1 at the last size, is called consistent: a finding is
+worth its margin, and the last size. The criterion is ours.
 """
 
 from __future__ import annotations

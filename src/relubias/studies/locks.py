@@ -114,7 +114,7 @@ def take(connection: sqlite3.Connection, path: Path, *, take_over: bool = False)
     """
     before = holder_of(connection)
     alive = False if before is None else before.is_alive
-    if alive and before == replace(Holder.me(), since=before.since) and path.resolve() not in _HELD:
+    if before == replace(Holder.me(), since=getattr(before, "since", 0.0)) and path.resolve() not in _HELD:
         alive = False
     if alive:
         raise DataError(f"{path} is being written by {before}; wait for it, or stop it: what it has done is kept.")
