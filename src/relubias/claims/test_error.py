@@ -7,13 +7,14 @@ left of the negative labels,
 
     w_∞ ≈ (Σ_{y_i > 0} y_i x_i + c Σ_{y_i < 0} y_i x_i)/‖λ‖₁,        w* ≈ Σ_{y_i > 0} y_i x_i/‖λ‖₁.
 
-Of a linear teacher y = θᵀx the two sums hold as much of Σθ in the mean, Σ the covariance: E[y x; y > 0] = E[y x; y < 0].
+Of a linear teacher y = θᵀx the two sums hold as much of Σθ in the mean, E[y x; y > 0] = E[y x; y < 0],
+Σ the covariance.
 To first order in the predictions the skill is 2 E[σ(wᵀx) y] = E[wᵀx y], for wᵀx and y jointly Gaussian, so that
 
     (E(0) − E(w_∞))/(E(0) − E(w*)) → 1 + c   for a linear teacher,        → 1   for a ReLU teacher,            (ours)
 
-whose labels are never negative. (The linear interpolant, which has c = 1 and no ReLU, learns 4 times as much of a linear
-teacher as w*.) Corrections are of the order of n/d_∞ and of (n/d₂)/(n/d_∞). The signal is in five eigenvalues √d beside
+whose labels are never negative. (The linear interpolant, which has c = 1 and no ReLU, learns 4 times as much of a
+linear teacher as w*.) Corrections are of the order of n/d_∞ and of (n/d₂)/(n/d_∞). The signal is in five eigenvalues √d beside
 d − 5 eigenvalues 1, so that both vanish, and w* still predicts better than nothing at every d that is measured.
 """
 
@@ -105,7 +106,9 @@ def judge(rows: Rows) -> Finding:
         name, trials = WORDS[teacher], len(last)
         ratio = _median(last, RATIO)
         ends = limit * (1 - CLOSE), limit * (1 + CLOSE)
-        ratios.append(Quantity.within(f"{name}: (E(0) − E(w_∞))/(E(0) − E(w*)), largest d", ratio, *ends, trials=trials))
+        ratios.append(
+            Quantity.within(f"{name}: (E(0) − E(w_∞))/(E(0) − E(w*)), largest d", ratio, *ends, trials=trials)
+        )
         learned = proportion(table, lambda part: part[SHORTEST] < part[NOTHING], needs=[SHORTEST, NOTHING])
         targets.append(Quantity.share(f"{name}: w* is better than predicting 0", learned, least=LEAST))
         targets += [_slope(table, D, f"{name}: mean slope of log(E(0) − E(w_∞)) in log d", -1)]

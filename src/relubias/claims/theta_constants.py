@@ -1,6 +1,6 @@
 """gap = Θ(√(n/‖λ‖₁)) has two constants: a lower and an upper one, which hold for all n, d and spectra at once.
 
-By the gap law the quotient gap·√(‖λ‖₁/n) tends to c‖y₋‖/√n, the root mean square of the negative labels times c √(n₋/n).
+By the gap law the quotient gap·√(‖λ‖₁/n) tends to c‖y₋‖/√n, c √(n₋/n) times the root mean square of negative labels.
 Both constants so follow from the labels of a draw,
 
     0.95 c‖y₋‖/√n ≤ gap·√(‖λ‖₁/n) ≤ 1.05 c‖y₋‖/√n,        √(n/d₂) ≤ 0.1 c,  c = η‖λ‖₁,
@@ -148,9 +148,7 @@ CLAIM = Claim(
         rows=lambda rows: {ID: rows[CONTROL]},
     ),
     figures=figures,
-    captions={
-        "constants": "Each point is one draw, over its own c‖y₋‖; the dashed lines are the two constants."
-    },
+    captions={"constants": "Each point is one draw, over its own c‖y₋‖; the dashed lines are the two constants."},
     method="Gaussian features with λ = 1, λ = 1e-4, and half of the eigenvalues 9 times the others; labels ±U[½, 2], "
     "half of them negative, ε = 1e-6, c = 1, ½ and 0.1, d from 400 n, or 10 000 n at c = 0.1. Every draw is compared "
     "with its own labels.",
