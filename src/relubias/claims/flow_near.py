@@ -152,7 +152,7 @@ CLAIM = Claim(
     ),
     figures=figures,
     captions={
-        "dimension": "The gap of the flow falls with d, but for draws that lost a positive label; that of descent stays."
+        "dimension": "The gap of the flow falls with d, but for draws without a solution; that of descent stays."
     },
     method="n = 50, Gaussian features, labels ±U[½, 2], all samples active at ε = 1e-3. Both limits are those of one "
     "draw, and all draws count: one in which the flow misses a positive label with the distance at which it ends, and "

@@ -14,8 +14,8 @@ To first order in the predictions the skill is 2 E[σ(wᵀx) y] = E[wᵀx y], fo
     (E(0) − E(w_∞))/(E(0) − E(w*)) → 1 + c   for a linear teacher,        → 1   for a ReLU teacher,            (ours)
 
 whose labels are never negative. (The linear interpolant, which has c = 1 and no ReLU, learns 4 times as much of a
-linear teacher as w*.) Corrections are of the order of n/d_∞ and of (n/d₂)/(n/d_∞). The signal is in five eigenvalues √d beside
-d − 5 eigenvalues 1, so that both vanish, and w* still predicts better than nothing at every d that is measured.
+linear teacher as w*.) Corrections are of the order of n/d_∞ and of (n/d₂)/(n/d_∞). The signal is in five eigenvalues
+√d beside d − 5 eigenvalues 1, so that both vanish, and w* still predicts better than nothing at every d.
 """
 
 from __future__ import annotations
