@@ -107,7 +107,7 @@ CLAIM = Claim(
     judge=judge,
     control=Control(
         "The ReLU in the place of each of them: it fits no negative label, ends away from the linear interpolant, and "
-        "has a limit, so that the same judge has to say no to every part.",
+        "has a limit, so that the same judge has to say no to each of these parts.",
         studies=control,
         rows=relu_for_all,
     ),

@@ -105,7 +105,7 @@ def figures(rows: Rows) -> dict[str, Figure]:
                 markersize=4, alpha=0.5, label=words,
             )  # fmt: skip
         axes.axhline(1.0, color="0.4", linewidth=1.0)
-        axes.set(xscale="log", xlabel="n", ylabel="‖K/‖λ‖₁ − I‖/(2√(n/d₂) + n/d_∞)")
+        axes.set(xscale="log", xlabel="number of samples n", ylabel="‖K/‖λ‖₁ − I‖/(2√(n/d₂) + n/d_∞)")
         axes.legend(fontsize=8)
     return {"ratio": sheet}
 

@@ -100,8 +100,8 @@ def judge(rows: Rows) -> Finding:
     return Finding.of(
         quantities,
         f"Median relative gap of the flow: {medians}; of gradient descent at the smallest n/d: {descent:.2g}, where "
-        f"the flow ends in a solution ten times closer in {share} of the draws. The mean slope in d is {slope}; no theory "
-        f"of it is known.{told(tally)}",
+        f"the flow ends in a solution ten times closer in {share} of the draws. The mean slope in d is {slope}; no "
+        f"theory of it is known.{told(tally)}",
         otherwise=f"Median relative gap: {medians}; of gradient descent at the smallest n/d: {descent:.2g}."
         f"{told(tally)}",
     )

@@ -104,8 +104,8 @@ CLAIM = Claim(
     id=ID,
     title="Other losses select the same samples",
     statement="Under the Huber and the log-cosh loss, as under the squared one, positive labels stay active and are "
-    "fitted, and negative labels go off in the first step and are predicted exactly 0, with high probability, and the gap "
-    "tends to c‖ℓ′(0, y₋)‖/√‖λ‖₁.",
+    "fitted, and negative labels go off in the first step and are predicted exactly 0, with high probability, and the "
+    "gap tends to c‖ℓ′(0, y₋)‖/√‖λ‖₁.",
     source="paper, outlook; the statement is ours",
     chapter="Other dynamics, activations and losses",
     place=4,
