@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from relubias import ArgumentError, Network, Problem, gradient_descent, gradient_flow, sampling, starts
 from relubias.dynamics.run import Run
-from relubias.theory.lemmas import audit, guarantee
+from relubias.theory.lemmas import Audit, Guarantee, audit, guarantee
 
 FOUR = Network.of_signs([1, 1, -1, -1])
 
@@ -40,6 +40,8 @@ def test_both_lemmas_hold_at_high_dimension(network: Network) -> None:
     assert found.lasting
     assert found.deep_enough is None
     assert found.guarantee.since == (0 if network is FOUR else 1)
+    assert found.guarantee.activity
+    assert found.guarantee.inactivity
     own = np.array(network.signs)[:, None] * problem.labels > 0
     np.testing.assert_array_equal(found.activity_tested, own & start.pattern)
     assert "for ever" in found.message
@@ -96,6 +98,38 @@ def test_what_is_guaranteed_happens(seed: int, n: int, spread: float, c: float) 
         return
     run = gradient_descent(problem, network, start, step_size=c, until=500)
     assert not np.any(run.last_change > known.since)
+    followed = audit(run, steps=500)
+    assert followed.activity_held == known.activity
+    assert followed.inactivity_held == known.inactivity
+
+
+def first_step(labels: list[float], dual: list[float]) -> tuple[Guarantee, Audit]:
+    """What was known before, and what happened to, two samples with a cosine of about one third."""
+    problem = Problem.from_gram([[0.973, 0.364], [0.364, 1.099]], labels)
+    start = starts.from_dual(problem, Network.single(), dual)
+    run = gradient_descent(problem, Network.single(), start, step_size=0.505)
+    return guarantee(problem, Network.single(), start, step_size=0.505), audit(run)
+
+
+def test_a_pattern_that_never_changes_after_step_1_may_break_lemma_5_at_step_1() -> None:
+    small = np.linalg.solve([[0.973, 0.364], [0.364, 1.099]], [1e-3, 1e-3])
+    known, followed = first_step([0.542, -2.137], small.tolist())
+    assert known.since == 1
+    assert not known.activity
+    np.testing.assert_array_equal(followed.activity_lost, [[1, 0]])
+    assert known.inactivity
+    assert followed.inactivity_held
+    assert "takes 1 active sample from a neuron of the sign of its label (against Lemma 5)" in known.message
+
+
+def test_the_first_step_may_bring_an_inactive_sample_on() -> None:
+    shallow = np.linalg.solve([[0.973, 0.364], [0.364, 1.099]], [1e-3, -1e-3])
+    known, followed = first_step([2.0, 0.9], shallow.tolist())
+    assert known.since == 1
+    assert known.activity
+    assert not known.inactivity
+    np.testing.assert_array_equal(followed.inactivity_lost, [[0, 1]])
+    assert "brings 1 inactive sample on (against Lemma 6)" in known.message
 
 
 def test_guarantees_are_given_often_enough_to_be_tested() -> None:

@@ -36,6 +36,10 @@ where the first term is ≥ 0 and the bracket > 0 by Cauchy–Schwarz and (5). F
 
 and the matrix in brackets has norm at most q, so that (6) keeps β_i negative. ∎
 
+For t₁ = 1 this says nothing of the first step, which takes β(0) to β(1) by one product with K and is simply
+looked at: Lemma 5 is known before the run if, besides, no sample that was active in a neuron of the sign of its
+label is off in β(1), and Lemma 6 if none that was inactive is on.
+
 The inequality of Cauchy and Schwarz loses up to √n for random samples, so that runs keep their patterns in many cases
 where nothing is guaranteed. A run proves the same for itself, at its end.
 """
@@ -74,8 +78,12 @@ class Guarantee:
     Attributes
     ----------
     since : int or None
-        t₁: 0 or 1, the first of the two from which on all conditions hold; None where neither does. Then `keeps` and
-        `stays` are those of step 1.
+        t₁: 0 or 1, the first of the two from which on all conditions hold, so that the pattern never changes later;
+        None where neither does. Then `keeps` and `stays` are those of step 1.
+    activity : bool
+        Whether Lemma 5 is known to hold at every step, the first one included.
+    inactivity : bool
+        Whether it is known that no sample that is inactive ever comes on, the first step included.
     keeps : ndarray, shape (n_neurons, n_samples)
         Left minus right side of (5) over K_ii, in label units, for active samples; NaN for the others.
     stays : ndarray, shape (n_neurons, n_samples)
@@ -85,6 +93,8 @@ class Guarantee:
     """
 
     since: int | None
+    activity: bool
+    inactivity: bool
     keeps: Array
     stays: Array
     message: str
@@ -159,6 +169,8 @@ class Audit:
             "inactivity": _summary(self.inactivity_tested, self.inactivity_lost, self.inactivity_margin),
             "deep_enough": self.deep_enough,
             "guaranteed_since": self.guarantee.since,
+            "activity_guaranteed": self.guarantee.activity,
+            "inactivity_guaranteed": self.guarantee.inactivity,
             "message": self.message,
         }
 
@@ -241,14 +253,28 @@ def guarantee(problem: Problem, network: Network, start: State, *, step_size: fl
         alone = bool(np.all((primal > 0).sum(axis=0) <= 1) and np.all(own[primal > 0]))
         keeps, stays = _conditions(problem, primal, step) if alone else (np.full(primal.shape, np.nan),) * 2
         if alone and np.all(np.isnan(keeps) | (keeps > 0)) and np.all(np.isnan(stays) | (stays > 0)):
-            when = "from the start" if time == 0 else "after one step"
-            return Guarantee(time, keeps, stays, f"known before the run: {when} no sample can change its activity.")
+            lost = int(np.sum(start.pattern & own & (primal <= 0)))
+            back = int(np.sum(~start.pattern & (primal > 0)))
+            return Guarantee(time, not lost, not back, keeps, stays, _known(time, lost, back))
     if not alone:
         reason = "after one step some sample is active in two neurons, or in one that has not the sign of its label"
     else:
         short = int(np.sum(keeps <= 0) + np.sum(stays <= 0))
         reason = f"after one step {count(short, 'sample')} of all neurons miss the sufficient conditions"
-    return Guarantee(None, keeps, stays, f"nothing is known before the run: {reason}.")
+    return Guarantee(None, False, False, keeps, stays, f"nothing is known before the run: {reason}.")
+
+
+def _known(time: int, lost: int, back: int) -> str:
+    """What is known, in a sentence; what the first step does against the lemmas is told with it."""
+    if time == 0:
+        return "known before the run: from the start no sample can change its activity."
+    broken = []
+    if lost:
+        broken.append(f"takes {count(lost, 'active sample')} from a neuron of the sign of its label (against Lemma 5)")
+    if back:
+        broken.append(f"brings {count(back, 'inactive sample')} on (against Lemma 6)")
+    first = " and ".join(broken) or "keeps to both lemmas"
+    return f"known before the run: the first step {first}, and after it no sample can change its activity."
 
 
 def _conditions(problem: Problem, primal: Array, step: float) -> tuple[Array, Array]:
