@@ -56,9 +56,12 @@ def test_an_audit_is_what_plain_steps_do() -> None:
     signs = np.array(network.signs)[:, None]
     beta, own = run.start.primal.copy(), signs * problem.labels > 0
     lost, back = np.zeros(beta.shape, int), np.zeros(beta.shape, int)
+    scale = problem.population.trace if problem.population else 0.0
+    dual = np.full(beta.shape, np.nan)
     least, depth = np.full(beta.shape, np.nan), np.full(beta.shape, np.nan)
     for t in range(1, 201):
         on = beta > 0
+        dual = np.where(~on & np.isnan(depth), scale * np.linalg.solve(problem.gram, beta.T).T, dual)
         depth = np.where(~on & np.isnan(depth), -beta, depth)
         residual = network.output(beta) - problem.labels
         after = beta - run.step_size * signs * (on * residual) @ problem.gram
@@ -72,6 +75,10 @@ def test_an_audit_is_what_plain_steps_do() -> None:
     assert found.deep_enough == pytest.approx(np.max(depth[back > 0]), rel=1e-9)
     # The certificate covers all later steps: the limit is the last state that counts.
     assert found.lasting
+    moved = np.abs(scale * np.linalg.solve(problem.gram, run.state.primal.T).T - dual)
+    np.testing.assert_allclose(found.dual_depth, -dual, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found.dual_moved, moved, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(found.frozen, found.inactivity_tested & (back == 0))
     least = np.where((beta > 0) & own, np.fmin(least, run.state.primal), least)
     np.testing.assert_allclose(found.activity_margin, least, rtol=1e-6, atol=1e-9)
 
@@ -154,6 +161,24 @@ def test_a_singular_gram_matrix_guarantees_nothing() -> None:
     problem = Problem.from_gram([[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0])
     start = starts.all_active(problem, Network.single())
     assert guarantee(problem, Network.single(), start, step_size=0.1).since is None
+
+
+def test_an_audit_that_ends_before_the_last_change_says_so() -> None:
+    problem = sampling.gaussian(n_samples=20, n_features=21, rng=0)
+    run = gradient_descent(problem, Network.single(), starts.all_active(problem, Network.single()))
+    assert run.stabilised_at is not None
+    assert run.stabilised_at > 20
+    assert not audit(run, steps=20).lasting
+    assert "over the 20 steps that were followed" in audit(run, steps=20).message
+    assert audit(run, steps=int(run.stabilised_at) + 1).lasting
+
+
+def test_where_k_is_singular_nothing_is_said_of_the_dual_coefficients() -> None:
+    problem = Problem.from_features([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], [1.0, -1.0, -1.0])
+    found = audit(gradient_descent(problem, Network.single(), starts.gaussian(problem, Network.single(), rng=0)))
+    assert found.inactivity_tested.any()
+    assert np.isnan(found.dual_depth).all()
+    assert not found.frozen.any()
 
 
 def test_a_flow_and_another_activation_are_refused() -> None:
