@@ -92,10 +92,14 @@ def test_settling_is_judged_where_d_is_large(late: float, verdict: Verdict) -> N
     assert settling_step.judge({settling_step.ID: settled_rows(late)}).verdict is verdict
 
 
-def failure_rows(rates: dict[float, float]) -> pd.DataFrame:
+def failure_rows(rates: dict[float, float], *, unfitted: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> pd.DataFrame:
+    """Rates of failure by d, and of unfitted labels at each d in order."""
     cells = [(d, trial < rate * 50) for d, rate in rates.items() for trial in range(50)]
-    rows = table({D: [d for d, _ in cells]}, **{"run.positive_kept": 1.0, "run.positive_fitted": 1.0, "run.dead": 0})
-    return rows.assign(**{"run.negative_off": [0.9 if bad else 1.0 for _, bad in cells]})
+    rows = table({D: [d for d, _ in cells]}, **{"run.positive_kept": 1.0, "run.dead": 0})
+    fitted = [
+        0.9 if trial < share * 50 else 1.0 for _, share in zip(rates, unfitted, strict=False) for trial in range(50)
+    ]
+    return rows.assign(**{"run.negative_off": [0.9 if bad else 1.0 for _, bad in cells], "run.positive_fitted": fitted})
 
 
 @pytest.mark.parametrize(
@@ -109,6 +113,18 @@ def failure_rows(rates: dict[float, float]) -> pd.DataFrame:
 )
 def test_failures_have_to_be_usual_become_rare_and_never_rise(rates: dict[float, float], verdict: Verdict) -> None:
     assert failure_rate.judge({failure_rate.ID: failure_rows(rates)}).verdict is verdict
+
+
+@pytest.mark.parametrize("unfitted", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)])
+def test_labels_have_to_be_unfitted_where_d_is_small_and_only_there(unfitted: tuple[float, ...]) -> None:
+    rows = failure_rows({50: 1.0, 500: 0.4, 50_000: 0.0}, unfitted=unfitted)
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_labels_that_are_unfitted_so_far_decide_nothing() -> None:
+    rows = failure_rows({50: 1.0, 500: 0.4, 50_000: 0.0})
+    rows.loc[rows[D] == 50, "run.status"] = "budget"
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
 def test_uncertified_runs_may_be_failures() -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from relubias import claims
+from relubias.claims import disjoint_partition
 from relubias.claims.claim import Verdict
 from relubias.claims.disjoint_depth import crossing
 
@@ -34,6 +35,24 @@ def pair(share: float) -> dict[str, pd.DataFrame]:
     return {"pair_decouples": cells({"run.decoupled": decoupled, "problem.n_samples": 20} | columns, 100)}
 
 
+def divided(kept: float, fitted: float = 1.0) -> dict[str, pd.DataFrame]:
+    """Draws of which a share keeps its partition, and a share fits all labels."""
+    parts = [
+        cells(
+            {
+                "network.signs": signs,
+                "problem.n_samples": 50,
+                "problem.features.n_features": 5000,
+                "run.partition_kept": np.arange(100) < 100 * kept,
+                "run.interpolated": np.where(np.arange(100) < 100 * fitted, 50, 49),
+            },
+            100,
+        )
+        for signs in disjoint_partition.NEURONS.values()
+    ]
+    return {"disjoint_partition": pd.concat(parts, ignore_index=True)}
+
+
 def steps(exponent: float) -> dict[str, pd.DataFrame]:
     """Distances to the flow that are a power of the step, with scatter."""
     rng = np.random.default_rng(1)
@@ -56,6 +75,8 @@ def family(*distances: float) -> dict[str, pd.DataFrame]:
     ("id", "yes", "no"),
     [
         ("pair_decouples", pair(1.0), pair(0.5)),
+        ("disjoint_partition", divided(1.0), divided(0.5)),
+        ("disjoint_partition", divided(1.0), divided(1.0, fitted=0.5)),
         ("finite_step", steps(1.0), steps(0.5)),
         ("worst_case", family(0.04, 0.1104, 0.2092, 0.2302), family(0.04, 0.04, 0.04, 0.04)),
     ],
@@ -72,6 +93,11 @@ def test_a_threshold_is_where_the_monotone_share_crosses_one_half() -> None:
     assert crossing(logs, np.array([0.0, 0.0, 1.0])) == pytest.approx(2**0.5)
     assert crossing(logs, np.array([0.0, 0.1, 0.2])) == pytest.approx(2.0)
     assert crossing(logs, np.array([0.9, 0.9, 1.0])) == pytest.approx(0.5)
+
+
+def test_partitions_that_were_kept_so_far_decide_nothing() -> None:
+    rows = divided(1.0)["disjoint_partition"].assign(**{"run.status": "budget"})
+    assert disjoint_partition.judge({"disjoint_partition": rows}).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("id", IDS)

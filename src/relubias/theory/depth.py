@@ -6,8 +6,8 @@ still, and an inactive sample i is moved by
 
     ξ_i = Σ_{j∈P_k} K_ij α_j ~ N(0, σ_k²),        σ_k = ‖y_k‖₂/√d₂,
 
-nearly independently of the next one. It comes on where ξ_i exceeds its depth τ = −β_{k,i}. There are N pairs of a neuron
-and a sample that is not its own, N = n(m − 1) from a disjoint start, and of N such numbers the largest is about
+nearly independently of the next one. It comes on where ξ_i exceeds its depth τ = −β_{k,i}. There are N pairs of a
+neuron and a sample that is not its own, N = n(m − 1) from a disjoint start, and of N such numbers the largest is about
 √(2 ln N) σ: at the depth
 
     τ = x u,        u = √(2 ln N) max_k ‖y_k‖₂/√d₂,
