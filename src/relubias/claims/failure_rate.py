@@ -146,8 +146,8 @@ CLAIM = Claim(
     id=ID,
     title="Failures are rare where d is large",
     statement="At a fixed n the probability that not all samples behave as claimed falls as d grows, from nearly 1 at "
-    "d = n to nearly 0; with d = n gradient descent often stops where a positive label is not fitted, with large d hardly "
-    "ever.",
+    "d = n to nearly 0; with d = n gradient descent often stops where a positive label is not fitted, with large d "
+    "hardly ever.",
     source="paper, that its statements need large effective dimensions and hold with high probability",
     chapter="Where it ends",
     place=1,
