@@ -93,7 +93,7 @@ def test_lemma_6_is_supported_where_the_deep_stay_and_the_shallow_come_back() ->
     ],
 )  # fmt: skip
 def test_each_half_of_lemma_6_is_needed(world: dict[str, float]) -> None:
-    assert lemma_inactivity.judge(inactivity_rows(**world)).verdict is Verdict.NOT_SUPPORTED
+    assert lemma_inactivity.judge(inactivity_rows(**world)).verdict is Verdict.NOT_SUPPORTED  # type: ignore[arg-type]
 
 
 def test_of_lemma_6_audits_that_end_too_early_decide_nothing_but_by_what_came_back() -> None:

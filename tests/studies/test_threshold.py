@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
-from relubias.studies.threshold import threshold
+from relubias.studies.fit import threshold
 
 
 def extreme(x: Array) -> Array:

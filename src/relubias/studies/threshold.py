@@ -76,7 +76,7 @@ def _differences(shares: Array, trials: Array) -> Array:
         above = np.maximum(_rising(shares[gap:], trials[gap:]), 0.5)
         fitted = np.concatenate([below, above])
         costs[gap] = -2.0 * float(np.sum(trials * (xlogy(shares, fitted) + xlog1py(1.0 - shares, -fitted))))
-    return costs - costs.min()
+    return np.asarray(costs - costs.min())
 
 
 def _rising(shares: Array, trials: Array) -> Array:
