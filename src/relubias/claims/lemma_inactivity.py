@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 ID = "lemma_inactivity"
-FIRST = f"{ID}-first_step"
-CONTROL, CONTROL_FIRST = f"{ID}-control", f"{ID}-control-first_step"
+FIRST = f"{ID}-first-step"
+CONTROL, CONTROL_FIRST = f"{ID}-control", f"{ID}-control-first-step"
 TESTED, BACK, LASTING = "lemmas.inactivity_tested", "lemmas.inactivity_violations", "lemmas.lasting"
 OWN, OTHERS = "lemmas.own_back", "lemmas.others_back"
 SIZE, DEPTH, STEP, D2 = "start.depth_unit", "start.depth", "run.natural_step", "problem.d2"
