@@ -86,6 +86,13 @@ def _guaranteed(cell: Measured) -> bool:
     return known.activity and known.inactivity
 
 
+def _descent(cell: Measured) -> Run:
+    """The run; Undefined for a flow, whose changes have times and no steps."""
+    if cell.run.is_flow:
+        raise Undefined("a flow has no steps")
+    return cell.run
+
+
 def _own(run: Run) -> Mask:
     """Pairs of neuron and sample where the neuron has the sign of the label."""
     return np.asarray(np.array(run.signs)[:, None] * run.problem.labels > 0)
@@ -110,7 +117,7 @@ def _kept(cell: Measured) -> float:
 
 def _off_at_once(cell: Measured) -> float:
     """A pattern that was on, is off, and changed last at step 1 changed at step 1 only."""
-    run = cell.run
+    run = _descent(cell)
     once = np.asarray((run.last_change == 1) & ~run.state.pattern)
     return _share(once, _opposed(run) & run.start.pattern, "sample that starts active in a neuron of the other sign")
 
@@ -142,9 +149,12 @@ def _decoupled(cell: Measured) -> bool:
 
 
 def _settled_at_once(cell: Measured) -> bool:
-    if cell.run.stabilised_at is None:
+    run = _descent(cell)
+    if np.any(run.last_change > 1):
         return False
-    return bool(cell.run.stabilised_at <= 1)
+    if run.stabilised_at is None:
+        raise Undefined("the pattern has not changed after step 1 so far, but may do so")
+    return True
 
 
 def _from_linear(cell: Measured) -> float:
