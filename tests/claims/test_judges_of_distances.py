@@ -28,22 +28,31 @@ def test_a_relative_gap_that_falls_or_is_another_is_not_supported(world: dict[st
     assert relative_gap.judge({relative_gap.ID: relative_rows(**world)}).verdict is Verdict.NOT_SUPPORTED
 
 
-def theta_rows(factor: float = 1.0) -> pd.DataFrame:
+def theta_rows(power: float = 0.0, constant: float = 1.0) -> pd.DataFrame:
+    """Gaps whose quotient is a constant times a power of n."""
     rng = np.random.default_rng(0)
-    cells = [(n, n * ratio) for n in (20, 80) for ratio in (400, 10**5) for _ in range(20)]
-    rows = table({theta_constants.N: [n for n, _ in cells], D: [float(d) for _, d in cells]})
-    rows[theta_constants.TRACE] = rows[D]
-    quotient = 0.47 * (1 + 0.1 * rng.standard_normal(len(rows)))
-    far = rows[theta_constants.N] == 80
-    rows["gap.absolute"] = np.sqrt(rows[theta_constants.N] / rows[D]) * quotient * np.where(far, factor, 1.0)
+    cells = [(n, n * ratio, c) for n in (20, 80) for ratio in (400, 10**5) for c in (1.0, 0.5) for _ in range(20)]
+    rows = table({theta_constants.N: [n for n, *_ in cells], D: [float(d) for _, d, _ in cells]})
+    rows[theta_constants.STEP] = [f"{c:g}/trace" for *_, c in cells]
+    rows[theta_constants.TRACE], rows[theta_constants.NEGATIVE] = rows[D], np.sqrt(0.5 * rows[theta_constants.N])
+    c = np.array([c for *_, c in cells])
+    quotient = constant * (rows[theta_constants.N] / 20) ** power * (1 + 0.005 * rng.standard_normal(len(rows)))
+    rows["gap.absolute"] = quotient * c * rows[theta_constants.NEGATIVE] / np.sqrt(rows[D])
     return rows
 
 
 @pytest.mark.parametrize(
-    ("factor", "verdict"), [(1.0, Verdict.SUPPORTED), (3.0, Verdict.NOT_SUPPORTED), (0.1, Verdict.NOT_SUPPORTED)]
+    ("world", "verdict"),
+    [
+        ({}, Verdict.SUPPORTED),
+        ({"power": 0.1}, Verdict.NOT_SUPPORTED),
+        ({"power": -0.1}, Verdict.NOT_SUPPORTED),
+        ({"constant": 1.1}, Verdict.NOT_SUPPORTED),
+        ({"constant": 0.9}, Verdict.NOT_SUPPORTED),
+    ],
 )
-def test_both_constants_can_be_missed(factor: float, verdict: Verdict) -> None:
-    assert theta_constants.judge({theta_constants.ID: theta_rows(factor)}).verdict is verdict
+def test_both_constants_can_be_missed(world: dict[str, float], verdict: Verdict) -> None:
+    assert theta_constants.judge({theta_constants.ID: theta_rows(**world)}).verdict is verdict
 
 
 def scale_rows(*, ratio: float = 1.0, beyond: float = 0.0) -> pd.DataFrame:

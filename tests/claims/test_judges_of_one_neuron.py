@@ -22,11 +22,14 @@ from relubias.claims import (
 D = "problem.features.n_features"
 
 
-def selection_rows(*, distance: float = 0.36, silent: float = 1.0) -> pd.DataFrame:
-    cells = [(d, c) for d in (1e4, 1e7) for c in ("0.1/trace", "0.5/trace", "1/trace") for _ in range(20)]
-    rows = table({D: [d for d, _ in cells], selection.STEP: [c for _, c in cells]})
-    spread = 0.01 * np.random.default_rng(0).standard_normal(len(rows))
-    rows["linear.distance"] = np.where(rows[selection.STEP] == "1/trace", 1e-3, distance) * (1 + spread)
+def selection_rows(*, distance: float = 1.0, silent: float = 1.0, falls: float = -0.5) -> pd.DataFrame:
+    """Distances that are a factor off the law at every c but 1, where they are d to a power."""
+    cells = [(d, c) for d in (1e4, 1e5, 1e7) for c in (0.1, 0.5, 1.0, 1.5) for _ in range(20)]
+    rows = table({D: [d for d, _ in cells], selection.STEP: [f"{c:g}/trace" for _, c in cells]})
+    c, spread = np.array([c for _, c in cells]), 0.002 * np.random.default_rng(0).standard_normal(len(rows))
+    rows[selection.LABELS], rows[selection.NEGATIVE] = 9.0, 6.0
+    law = np.abs(1 - c) * 6 / 9 * distance
+    rows["linear.distance"] = np.where(c == 1, 5.0 * rows[D] ** falls, law) * (1 + spread)
     return rows.assign(**{"run.positive_fitted": 1.0, "run.negative_silent": silent})
 
 
@@ -34,9 +37,15 @@ def test_selection_is_supported_though_the_distance_vanishes_at_c_1() -> None:
     assert selection.judge({selection.ID: selection_rows()}).verdict is Verdict.SUPPORTED
 
 
-@pytest.mark.parametrize("world", [{"distance": 0.05}, {"silent": 0.98}])
-def test_selection_needs_the_distance_and_the_zeros(world: dict[str, float]) -> None:
+@pytest.mark.parametrize("world", [{"distance": 1.05}, {"distance": 0.95}, {"silent": 0.98}, {"falls": -0.3}])
+def test_selection_needs_the_distance_the_zeros_and_the_meeting(world: dict[str, float]) -> None:
     assert selection.judge({selection.ID: selection_rows(**world)}).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_selection_is_not_decided_where_a_size_has_no_limits() -> None:
+    rows = selection_rows()
+    rows.loc[(rows[D] == 1e7) & (rows[selection.STEP] == "0.5/trace"), "run.status"] = "budget"
+    assert selection.judge({selection.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
 def activity_rows(lost: int, *, lasting: bool = True, counter: int = 1) -> dict[str, pd.DataFrame]:

@@ -1,8 +1,7 @@
-"""Judges of claims on made-up rows, for which they have to say yes and no, and on their own quick studies."""
+"""Judges of claims on made-up rows, for which they have to say yes and no."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ IDS = (
     "pair_decouples", "pair_law", "disjoint_partition", "disjoint_depth", "disjoint_gap", "equal_steps_many",
     "orthogonal_rows", "worst_case", "flow_near", "finite_step", "activations", "losses", "test_error",
 )  # fmt: skip
-STEPS = [f"{c:g}/trace" for c in (0.1, 0.01, 0.001)]
 
 
 def cells(columns: dict[str, Any], count: int) -> pd.DataFrame:
@@ -64,18 +62,6 @@ def deep(*thresholds: float, seed: int = 0) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def steps(exponent: float) -> dict[str, pd.DataFrame]:
-    """Distances to the flow that are a power of the step, with scatter."""
-    rng = np.random.default_rng(1)
-    parts = [
-        cells(
-            {"dynamics.step_size": step, "flow.distance": float(step[:-6]) ** exponent * rng.lognormal(0, 0.1, 20)}, 20
-        )
-        for step in STEPS
-    ]
-    return {"finite_step": pd.concat(parts, ignore_index=True)}
-
-
 def family(*distances: float) -> dict[str, pd.DataFrame]:
     """Limits of the family of Vardi and Shamir at these distances."""
     columns = {"problem.gamma": [1.0, 2.0, 5.0, 20.0], "gap.absolute": distances, "reference.norm": 26**0.5}
@@ -90,7 +76,6 @@ def family(*distances: float) -> dict[str, pd.DataFrame]:
         ("disjoint_partition", divided(1.0), divided(1.0, fitted=0.5)),
         ("disjoint_depth", deep(0.75, 0.8, 0.85, 0.85, 0.9), deep(0.8, 0.8, 0.8, 0.8, 1.9)),
         ("disjoint_depth", deep(0.75, 0.8, 0.85, 0.85, 0.9), deep(0.4, 0.4, 0.4, 0.4, 0.4)),
-        ("finite_step", steps(1.0), steps(0.5)),
         ("worst_case", family(0.04, 0.1104, 0.2092, 0.2302), family(0.04, 0.04, 0.04, 0.04)),
     ],
 )
@@ -115,11 +100,3 @@ def test_partitions_that_were_kept_so_far_decide_nothing() -> None:
 @pytest.mark.parametrize("id", IDS)
 def test_quick_studies_are_small(id: str) -> None:
     assert sum(study.n_cells for study in claims.load(id).all_studies(True)) <= 1000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("id", IDS)
-def test_the_quick_study_supports_the_claim_and_not_its_control(id: str, tmp_path: Path) -> None:
-    (result,) = claims.reproduce([id], quick=True, output=tmp_path, workers=1).results
-    assert result.control.verdict is Verdict.NOT_SUPPORTED
-    assert result.verdict is Verdict.SUPPORTED

@@ -59,7 +59,7 @@ def _study(name: str, sizes: list[int], spectra: Sequence[tuple[dict[str, Any], 
 
 
 def judge(rows: Rows) -> Finding:
-    """The ratio tends to 1 without a dominant direction; with one it is below 1 and a margin."""
+    """The ratio tends to 1 without a dominant direction; with one its median is at most 1."""
     tally = completeness(*(measured(table, DEVIATION, PREDICTED, by=N)[1] for table in rows.values()))
     quantities = []
     for name, words in ((ID, "isotropic"), (BULK, "two eigenvalues")):
@@ -71,7 +71,7 @@ def judge(rows: Rows) -> Finding:
         quantities.append(Quantity.at_most(f"largest median of that over n, {words}", worst, 1 + MARGIN))
     spike = law_ratio(rows[SPIKE], y=DEVIATION, prediction=PREDICTED, x=N, certified=False)
     worst = float(max(estimate.value for estimate in spike.ratios))
-    quantities.append(Quantity.at_most("largest median of that over n, one dominant direction", worst, 1 + MARGIN))
+    quantities.append(Quantity.at_most("largest median of that over n, one dominant direction", worst, 1.0))
     every = rows[SPIKE][DEVIATION] / rows[SPIKE][PREDICTED]
     quantities.append(Quantity("largest of all cells, one dominant direction", float(every.max()), trials=len(every)))
     one, _, two, _, bound, _ = quantities
@@ -105,7 +105,7 @@ def figures(rows: Rows) -> dict[str, Figure]:
                 markersize=4, alpha=0.5, label=words,
             )  # fmt: skip
         axes.axhline(1.0, color="0.4", linewidth=1.0)
-        axes.set(xscale="log", xlabel="n", ylabel="‖K/‖λ‖₁ − I‖/(2√(n/d₂) + n/d_∞)")
+        axes.set(xscale="log", xlabel="number of samples n", ylabel="‖K/‖λ‖₁ − I‖/(2√(n/d₂) + n/d_∞)")
         axes.legend(fontsize=8)
     return {"ratio": sheet}
 
@@ -113,8 +113,8 @@ def figures(rows: Rows) -> dict[str, Figure]:
 CLAIM = Claim(
     id=ID,
     title="K is nearly a multiple of the identity",
-    statement="‖K/‖λ‖₁ − I‖ tends to 2√(n/d₂) + n/d_∞ as n and d₂/n² grow, and is not larger where a direction of the "
-    "covariance dominates, up to the scatter of its own n numbers.",
+    statement="‖K/‖λ‖₁ − I‖ tends to 2√(n/d₂) + n/d_∞ as n and d₂/n² grow, and in the median is not larger where a "
+    "direction of the covariance dominates.",
     source="paper, that K concentrates; its size is ours, after Wigner, Marchenko and Pastur",
     chapter="Where it ends",
     place=3,
@@ -130,5 +130,5 @@ CLAIM = Claim(
     method="Gaussian features: λ = 1 with d = 1000 n²; n² eigenvalues 1000 beside 1000 n² eigenvalues 1; and "
     "one eigenvalue 20 n beside them. The ratio of measured and predicted deviation has to tend to 1 over n, as "
     "fits of laws judge it. With a dominant direction λ₁ the largest eigenvalue scatters by √(2/n), as ‖z₁‖² does, "
-    "so that medians are judged, with a margin of 15 %.",
+    "so that medians are judged; the largest of all cells is told.",
 )

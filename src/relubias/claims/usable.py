@@ -114,14 +114,14 @@ def told(*tallies: Tally) -> str:
 
 
 def shares_of(judge: Judge, rows: Rows, control: Rows, *, title: str) -> Figure:
-    """The shares that a judge has found for a claim and for its control, as a figure."""
+    """The shares that a judge has found for a claim and for its control, as a figure; other numbers are no shares."""
     from relubias.report.shares import shares
 
     def found(part: Rows) -> dict[str, Estimate]:
         return {
             found.name: Estimate(found.value, found.low, found.high)
             for found in judge(part).quantities
-            if found.trials and found.low is not None and found.high is not None
+            if found.trials and found.low is not None and found.high is not None and found.target[:2] != "in"
         }
 
     return shares({"claim": found(rows), "control": found(control)}, title=title)

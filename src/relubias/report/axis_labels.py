@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: Words for the columns that studies vary or measure.
 LABELS = {
     "trial": "trial",
+    "c": "c = η‖λ‖₁",
     "problem.n_samples": "number of samples n",
     "problem.n_features": "number of features d",
     "problem.lambda_norm": "‖λ‖₁",
@@ -23,6 +24,7 @@ LABELS = {
     "problem.label_norm": "norm of the labels ‖y‖",
     "problem.d2": "effective dimension d₂",
     "problem.dinf": "effective dimension d∞",
+    "problem.negative_norm": "norm of the negative labels ‖y₋‖",
     "problem.condition": "condition number of K",
     "network.signs": "output signs",
     "start.scale": "scale of the start",
@@ -48,6 +50,11 @@ LABELS = {
     "reference.test_error": "test error of the minimum norm",
     "linear.norm": "norm of the linear interpolant",
     "linear.test_error": "test error of the linear interpolant",
+    "linear.distance": "distance to the linear interpolant, over its norm",
+    "zero.test_error": "test error of predicting 0",
+    "flow.distance": "distance to the limit of the flow, over its norm",
+    "flow.gap": "relative gap of the flow",
+    "variation.excess": "variation norm over its least, less 1",
     "gap.absolute": "absolute gap ‖W − W*‖",
     "gap.relative": "relative gap ‖W − W*‖/‖W*‖",
     "gap.prediction": "largest difference of predictions",

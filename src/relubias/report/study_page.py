@@ -62,10 +62,14 @@ def groups_of(rows: DataFrame, by: str | None) -> list[Group]:
             f"{by} has {len(parts)} values and {len(LOOKS)} can be told apart; select the rows of fewer of them."
         )
     name = axis_label(rows, by)
-    return [
-        Group(part, f"{name} = {_said(value).removesuffix(f'/{unit}')}", *look)
-        for (value, part), look in zip(parts, LOOKS, strict=False)
-    ]
+    return [Group(part, _told(by, name, value, unit), *look) for (value, part), look in zip(parts, LOOKS, strict=False)]
+
+
+def _told(by: str, name: str, value: object, unit: str) -> str:
+    """What a group is called; words in a column that somebody has added, which has no dot, speak for themselves."""
+    if isinstance(value, str) and not unit and "." not in by:
+        return value
+    return f"{name} = {_said(value).removesuffix(f'/{unit}')}"
 
 
 def _said(value: object) -> str:

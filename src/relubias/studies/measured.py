@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from relubias.analysis import reference_of
 from relubias.comparison import Gap
 from relubias.comparison import gap as gap_between
+from relubias.dynamics.flow import gradient_flow
 from relubias.dynamics.run import Run
 from relubias.network import Network
 from relubias.problem import Problem
@@ -64,6 +65,11 @@ class Measured:
         """The training."""
         dynamics = self.settings.dynamics.build(self.problem, self.network, self.start)
         return dynamics.run(self.problem, self.network, self.start)
+
+    @cached_property
+    def flow(self) -> Run:
+        """The gradient flow from the same start, which is the run itself where that is a flow."""
+        return self.run if self.run.is_flow else gradient_flow(self.problem, self.network, self.start)
 
     @cached_property
     def _reference(self) -> tuple[MinimumNorm | None, str]:

@@ -42,6 +42,11 @@ def _test_error(error: float | None) -> float:
     return float(given(error, "the problem has no test points"))
 
 
+def _zero_error(cell: Measured) -> float:
+    test = given(cell.problem.test, "the problem has no test points")
+    return float(np.mean(np.square(test.labels)))
+
+
 def _period(cell: Measured) -> int:
     return int(given(cell.run.cycle, "training is in no cycle").period)
 
@@ -54,6 +59,7 @@ ANALYSIS: dict[str, Measure] = {
     _P + "positive": Measure("whole", "samples with a positive label", lambda c: (c.problem.labels > 0).sum()),
     _P + "trace": Measure("real", "tr K/n", lambda c: np.trace(c.problem.gram) / c.problem.n_samples),
     _P + "label_norm": Measure("real", "‖y‖", lambda c: np.linalg.norm(c.problem.labels)),
+    _P + "negative_norm": Measure("real", "‖y₋‖", lambda c: np.linalg.norm(np.minimum(c.problem.labels, 0.0))),
     _P + "lambda_norm": Measure("real", "‖λ‖₁ of the distribution", lambda c: _population(c, "trace")),
     _P + "d2": Measure("real", "d₂ of the distribution, or its estimate", _d2),
     _P + "dinf": Measure("real", "d_∞ of the distribution", lambda c: _population(c, "dinf")),
@@ -90,6 +96,7 @@ ANALYSIS: dict[str, Measure] = {
     _S + "test_error": Measure("real", "the same error of w*", lambda c: _test_error(c.reference.test_error)),
     _L + "norm": Measure("real", "norm of the shortest linear interpolant", lambda c: c.linear.norm),
     _L + "test_error": Measure("real", "the same error of it", lambda c: _test_error(c.linear.test_error)),
+    "zero.test_error": Measure("real", "the same error of predicting 0", _zero_error),
     "gap.absolute": Measure("real", "‖W − W*‖", lambda c: c.gap.absolute),
     "gap.relative": Measure("real", "‖W − W*‖/‖W*‖", _relative),
     "gap.prediction": Measure("real", "largest difference of predictions from w*", lambda c: c.gap.prediction),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from relubias import step_sizes
 from relubias.dynamics.run import Run
 from relubias.errors import ArgumentError
+from relubias.losses import loss
 from relubias.studies.measured import Measure, Measured, Undefined
 from relubias.theory.lemmas import Audit, audit
 from relubias.theory.predictions import limit_after_one_change
@@ -55,6 +56,16 @@ def _worst_ratio(cell: Measured) -> float:
         raise Undefined("for some neuron no gap is predicted, or there is none")
     ratios = gap / law
     return float(ratios[np.argmax(np.abs(np.log(ratios)))])
+
+
+def _first_step(cell: Measured) -> float:
+    """What the first step leaves of the negative labels, η√‖λ‖₁ ‖ℓ′(0, y₋)‖, for one neuron and a small start."""
+    if cell.run.is_flow or cell.network.n_neurons > 1:
+        raise Undefined("it is defined for one neuron and gradient descent")
+    labels = cell.problem.labels
+    slopes = loss(cell.run.loss).slope(np.zeros_like(labels), labels)[labels < 0]
+    trace = 1.0 / step_sizes.relative(cell.problem, 1.0)
+    return float(cell.run.step_size * math.sqrt(trace) * np.linalg.norm(slopes))
 
 
 def _natural_step(cell: Measured) -> float:
@@ -173,6 +184,7 @@ THEORY: dict[str, Measure] = {
     "law.relative": Measure("real", "relative gap by the law", _relative_law),
     "law.kappa": Measure("real", "κ of the first correction", _kappa),
     "law.worst_ratio": Measure("real", "the same of the neuron farthest from 1", _worst_ratio),
+    "law.first_step": Measure("real", "the gap that the first step alone would leave, for any loss", _first_step),
     "closed_form.distance": Measure("real", "largest relative |Δβ| between limit and closed form", _closed_form),
     "lemmas.activity_tested": Measure(
         "whole", "pairs Lemma 5 speaks about", lambda c: audit_of(c.run).activity_tested.sum()
