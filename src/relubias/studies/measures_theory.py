@@ -92,6 +92,11 @@ def _deep_enough(cell: Measured) -> float:
     return depth
 
 
+def _guaranteed(cell: Measured) -> bool:
+    known = audit_of(cell.run).guarantee
+    return known.activity and known.inactivity
+
+
 def _descent(cell: Measured) -> Run:
     """The run; Undefined for a flow, whose changes have times and no steps."""
     if cell.run.is_flow:
@@ -195,7 +200,7 @@ THEORY: dict[str, Measure] = {
     ),
     "lemmas.deep_enough": Measure("real", "largest depth from which a sample came back", _deep_enough),
     "lemmas.guaranteed": Measure(
-        "truth", "whether both lemmas were known before", lambda c: audit_of(c.run).guarantee.since is not None
+        "truth", "whether both lemmas were known before the run, its first step included", _guaranteed
     ),
     "start.depth": Measure("real", "least depth of an inactive sample at the start", _depth),
     "problem.interference": Measure("real", "√(n/d₂) max|y|", _interference),
