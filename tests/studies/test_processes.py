@@ -43,7 +43,7 @@ kind = "gaussian"
 [dynamics]
 step_size = "1/lmax"
 [grid]
-dynamics.budget = [10, 3_000_000_000]
+dynamics.budget = [10, 1_000_000_000_000]
 [measure]
 columns = ["run.status"]
 """
