@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -131,6 +132,14 @@ def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
     with Store.open(tmp_path / "s.db") as store:
         assert store.status().pending == 12
         assert store.status().holder is None
+
+
+def test_something_else_that_listens_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = mute.getsockname()[1]
+        with pytest.raises(ArgumentError, match=f"there is no scheduler at tcp://127.0.0.1:{port}: "):
+            run(small(), tmp_path / "s.db", cluster=f"tcp://127.0.0.1:{port}")
 
 
 def test_a_missing_package_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ relubias.
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import json
 import time
@@ -243,9 +244,11 @@ def _connected(address: str) -> Any:
     except ImportError as error:
         raise MissingDependency("a cluster needs dask.distributed: pip install 'relubias[cluster]'.") from error
     try:
+        asyncio.run(asyncio.wait_for(_identity(address), PATIENCE))
         client: Any = Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
-        raise ArgumentError(f"there is no scheduler at {address}: {' '.join(str(error).split())}") from error
+        told = " ".join(str(error).split()) or "what is there does not answer as one"
+        raise ArgumentError(f"there is no scheduler at {address}: {told}") from error
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError as error:
@@ -254,6 +257,17 @@ def _connected(address: str) -> Any:
             f"the scheduler {address} has no workers; start some with `dask worker {address}`."
         ) from error
     return client
+
+
+async def _identity(address: str) -> Any:
+    """Ask for a name: a client would wait for ever for the answer of something that is no scheduler."""
+    from distributed import Security
+    from distributed.core import rpc
+
+    security: Any = Security()  # type: ignore[no-untyped-call]
+    connection = rpc(address, connection_args=security.get_connection_args("client"))  # type: ignore[no-untyped-call]
+    async with connection as scheduler:
+        return await scheduler.identity()
 
 
 def _require_version(client: Any, address: str) -> None:
