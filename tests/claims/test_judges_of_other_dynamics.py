@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from claim_cases import table
 
@@ -144,7 +145,7 @@ def test_every_loss_has_to_select_to_fit_and_to_have_its_depth(world: Any, verdi
 
 def error_rows(linear: float = 1.5, relu: float = 1.0, *, d: float = -0.5, n: float = 1.0, least: float = 0.05) -> Rows:
     """What is learned of each teacher, over what w* learns, with powers of d and n; E(0) = 2."""
-    rows = {}
+    rows: dict[str, pd.DataFrame] = {}
     for teacher, ratio in (("linear", linear), ("relu", relu)):
         over_d = table({errors.D: [x for x in (1e4, 1e5, 1e6) for _ in range(40)]}, **{errors.NOTHING: 2.0})
         over_n = table({errors.N: [x for x in (50.0, 100.0, 200.0) for _ in range(10)]}, **{errors.NOTHING: 2.0})
