@@ -1,4 +1,4 @@
-"""Two workers against one, on one and the same study: 1500 cells of n = 200 and d = 1e6, from the draw to the gap.
+"""Two workers against one, on one and the same study: 3000 cells of n = 200 and d = 1e6, from the draw to the gap.
 
 Every cell is computed on one BLAS thread, so that two workers on two cores should take half the time of one. Timed by
 the clock, from the call to the last cell on disk, the start of the processes included; the tables have to be equal.
@@ -21,7 +21,7 @@ GOAL = "two workers at least 1.8 times as fast as one"
 STUDY = """
 name = "two workers against one"
 seed = 1
-repeats = 1500
+repeats = 3000
 problem = "gaussian n=200 d=1e6"
 [measure]
 columns = ["run.status", "gap.absolute", "reference.norm"]
@@ -63,13 +63,13 @@ def measure() -> Iterator[Row]:
     """Yield the race."""
     studies()
     yield race(
-        "a study of 1500 cells, two workers",
+        "a study of 3000 cells, two workers",
         partial(run, 2),
         "one worker",
         partial(run, 1),
         at_most=1 / 1.8,
         check=Check(deviation, 0.0),
-        repeats=5,
+        repeats=3,
         clock=time.perf_counter,
         patience=60.0,
     )

@@ -13,7 +13,9 @@
 * **Disjoint.** Each sample is active, at β = ε, in exactly one neuron whose sign is that of its label, and inactive
   at depth β = −τ in all others; samples with label 0 are inactive everywhere. Gradient descent then trains the
   neurons on disjoint parts of the data for as long as no inactive sample is lifted above 0. How deep is deep
-  enough is a prediction of ours, τ ≳ √(n/d₂) max|y|; the default is three times that.
+  enough is a prediction of ours, τ ≳ √(2 ln(n(m − 1))) max_k ‖y_k‖/√d₂ with the labels y_k of neuron k, n_k in number.
+  The default, 3 √(n/d₂) max|y|, is deeper wherever ln(n(m − 1)) ≤ 4.5 n/n_k: with equal shares up to n = 8000 for
+  m = 2, and to many more for more neurons.
 
 * **Balanced**, for trained output weights: Gaussian w_k in the span and a_k = s_k ‖w_k‖; *aligned*, one neuron of
   each sign is active on all samples whose labels have its sign.

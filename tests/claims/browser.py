@@ -24,6 +24,8 @@ addEventListener("load", () => {
   parent.postMessage({
     width: root.clientWidth, needed: root.scrollWidth,
     wide: wide.map(one => one.tagName + " " + one.textContent.slice(0, 40)),
+    hidden: [...document.querySelectorAll("table")[0].querySelectorAll("td")].filter(one =>
+      one.getBoundingClientRect().right > root.clientWidth + 0.5).length,
     figures: images.length,
     missing: images.filter(one => !one.complete || one.naturalWidth === 0 || one.clientWidth === 0)
                    .map(one => one.alt),

@@ -27,6 +27,12 @@ def scaling_rows(
     return study_rows(grid, law, **options).assign(**{"reference.status": "optimal"})
 
 
+def same_rows(claim: Claim, rows: Rows) -> bool:
+    """Whether the control of a claim gives its judge just what the claim itself does."""
+    judged = claim.control.rows(rows)
+    return all(study.name in judged and judged[study.name].equals(rows[study.name]) for study in claim.studies(True))
+
+
 def tiny(id: str = "tiny", *, degrees: float = 80.0, repeats: int = 12) -> Claim:
     """Two samples at an angle, whose limit is certified in a few steps: was there one?"""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from claim_cases import same_rows
 
 from relubias import claims
 from relubias.claims import Reproduction, Verdict
@@ -29,6 +31,12 @@ def test_every_claim_is_decided_by_numbers(found: Reproduction) -> None:
 
 def test_every_negative_control_comes_out_negative(found: Reproduction) -> None:
     assert [result.claim.id for result in found.results if not result.control_holds] == []
+
+
+def test_every_control_is_judged_by_other_rows_than_its_claim(found: Reproduction) -> None:
+    for result in found.results:
+        tables = {part.study.name: found.output / "tables" / f"{Path(part.store).stem}.parquet" for part in result.ran}
+        assert not same_rows(result.claim, {name: pd.read_parquet(path) for name, path in tables.items()})
 
 
 def test_every_claim_has_a_figure_as_pdf_and_png_and_its_tables(found: Reproduction) -> None:

@@ -14,7 +14,7 @@ from relubias.claims.claim import Finding, Quantity, Verdict, whole
 from relubias.claims.result import Ran, Result, judged, opinion
 from relubias.errors import ArgumentError
 from relubias.studies.fit import Estimate, proportion
-from relubias.studies.store import StudyStatus
+from relubias.studies.stored import StudyStatus
 
 YES = Quantity("yes", 1.0, target="≥ 0", met=True)
 NO = Quantity("no", -1.0, target="≥ 0", met=False)

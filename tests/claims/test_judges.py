@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -14,14 +15,16 @@ from relubias.claims import Verdict, activity_single, gap_exponents, gap_law
 KAPPA = 0.267
 
 
-def law_rows(*, constant: float = 1.0, kappa: float = KAPPA, seed: int = 0) -> pd.DataFrame:
+def law_rows(
+    *, constant: float = 1.0, kappa: float = KAPPA, n: int = 50, seed: int = 0, labels: int = 0
+) -> pd.DataFrame:
     """Gaps along constant·(1 − κ x), x = √(n/d₂)/c; the law says constant = 1 and its own κ."""
     rng = np.random.default_rng(seed)
     cells = [(d2, c) for d2 in (1e5, 1e7, 1e9) for c in (1.0, 0.1) for _ in range(20)]
     rows = table({"problem.d2": [cell[0] for cell in cells], "c": [cell[1] for cell in cells]})
     rows["dynamics.step_size"] = [f"{cell[1]:g}/trace" for cell in cells]
-    rows["problem.n_samples"] = 50
-    x = np.sqrt(50 / rows["problem.d2"]) / rows["c"]
+    rows["problem.n_samples"], rows[gap_law.LABELS] = n, json.dumps(gap_law.LAWS[labels])
+    x = np.sqrt(n / rows["problem.d2"]) / rows["c"]
     rows["law.gap"] = rows["c"]
     rows["law.kappa"] = KAPPA
     rows["law.corrected"] = rows["law.gap"] * (1 - KAPPA * x)
@@ -30,26 +33,32 @@ def law_rows(*, constant: float = 1.0, kappa: float = KAPPA, seed: int = 0) -> p
     return rows
 
 
-def law_verdict(constant: float = 1.0, kappa: float = KAPPA) -> Verdict:
-    first, second = (law_rows(constant=constant, kappa=kappa, seed=seed) for seed in (0, 1))
-    return gap_law.judge({gap_law.ID: first, gap_law.COLLAPSE: second}).verdict
+def law_verdict(*, few: float = 1.0, third: float = KAPPA, **world: float) -> Verdict:
+    """With another constant at n = 20, another κ for the third law of the labels, or the same for all."""
+    sizes = [law_rows(**world), law_rows(n=20, **({"constant": few} | world))]  # type: ignore[arg-type]
+    kappas = [law_rows(labels=place, **({"kappa": kappa} | world)) for place, kappa in enumerate((KAPPA, KAPPA, third))]  # type: ignore[arg-type]
+    rows = {gap_law.ID: sizes, gap_law.COLLAPSE: [law_rows(seed=1, **world)], gap_law.LABELLED: kappas}  # type: ignore[arg-type]
+    return gap_law.judge({name: pd.concat(parts, ignore_index=True) for name, parts in rows.items()}).verdict
 
 
 def test_the_gap_law_is_supported_where_it_holds() -> None:
     assert law_verdict() is Verdict.SUPPORTED
 
 
-@pytest.mark.parametrize("world", [{"constant": 1.03}, {"kappa": 1.3 * KAPPA}, {"kappa": 0.0}])
+@pytest.mark.parametrize(
+    "world", [{"constant": 1.03}, {"kappa": 1.3 * KAPPA}, {"kappa": 0.0}, {"few": 1.03}, {"third": 1.3 * KAPPA}]
+)
 def test_the_gap_law_is_not_supported_with_another_constant_or_kappa(world: dict[str, float]) -> None:
     assert law_verdict(**world) is Verdict.NOT_SUPPORTED
 
 
 def test_the_gap_law_is_judged_only_where_it_is_claimed() -> None:
-    rows = law_rows()
-    outside = np.sqrt(50 / rows["problem.d2"]) / rows["c"] > 0.05
+    rows = pd.concat([law_rows(), law_rows(n=20)], ignore_index=True)
+    outside = np.sqrt(rows["problem.n_samples"] / rows["problem.d2"]) / rows["c"] > 0.05
     assert outside.any()
     rows.loc[outside, "gap.absolute"] *= 2
-    assert gap_law.judge({gap_law.ID: rows, gap_law.COLLAPSE: law_rows(seed=1)}).verdict is Verdict.SUPPORTED
+    others = {gap_law.COLLAPSE: law_rows(seed=1), gap_law.LABELLED: law_rows(seed=2)}
+    assert gap_law.judge({gap_law.ID: rows, **others}).verdict is Verdict.SUPPORTED
 
 
 def exponent_rows(**exponents: float) -> dict[str, pd.DataFrame]:

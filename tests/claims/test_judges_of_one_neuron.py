@@ -48,9 +48,9 @@ def test_selection_is_not_decided_where_a_size_has_no_limits() -> None:
     assert selection.judge({selection.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
-def activity_rows(lost: int, *, status: str = "certified", counter: int = 1) -> dict[str, pd.DataFrame]:
+def activity_rows(lost: int, *, lasting: bool = True, counter: int = 1) -> dict[str, pd.DataFrame]:
     rows = table({lemma_activity.LOST: [1] * lost + [0] * (100 - lost)}, **{"lemmas.activity_tested": 10})
-    rows["lemmas.guaranteed"], rows["run.status"] = False, status
+    rows = rows.assign(**{"lemmas.guaranteed": False, "lemmas.lasting": lasting, lemma_activity.N: 20, D: 2000})
     return {lemma_activity.ID: rows, lemma_activity.COUNTER: table({lemma_activity.LOST: [counter]})}
 
 
@@ -59,31 +59,55 @@ def test_lemma_5_is_judged_run_by_run(lost: int, verdict: Verdict) -> None:
     assert lemma_activity.judge(activity_rows(lost)).verdict is verdict
 
 
-def test_lemma_5_is_not_supported_by_runs_without_a_certificate() -> None:
-    assert lemma_activity.judge(activity_rows(0, status="budget")).verdict is Verdict.NOT_SUPPORTED
+def test_audits_that_end_too_early_decide_nothing_but_by_what_was_lost() -> None:
+    assert lemma_activity.judge(activity_rows(0, lasting=False)).verdict is Verdict.INCONCLUSIVE
+    assert lemma_activity.judge(activity_rows(50, lasting=False)).verdict is Verdict.NOT_SUPPORTED
 
 
 def test_lemma_5_is_not_supported_by_an_audit_that_sees_no_loss() -> None:
     assert lemma_activity.judge(activity_rows(0, counter=0)).verdict is Verdict.NOT_SUPPORTED
 
 
-def inactivity_rows(*, deep_back: int = 0, shallow_back: int = 9, status: str = "certified") -> pd.DataFrame:
+def inactivity_rows(*, lasting: bool = True, **world: float) -> dict[str, pd.DataFrame]:
+    """Runs as claimed; `world` has what differs: a column in deep runs, or `back`, how many return in shallow ones."""
+    back = world.pop("back", 9)
     cells = [depth for depth in lemma_inactivity.DEPTHS for _ in range(40)]
-    rows = table({lemma_inactivity.DEPTH: cells}, **{lemma_inactivity.SIZE: 1.0, "lemmas.inactivity_tested": 300})
-    far = rows[lemma_inactivity.DEPTH] == 2.0
-    rows[lemma_inactivity.BACK] = np.where(far, deep_back, shallow_back)
-    halves = dict.fromkeys(("lemmas.own_back", "lemmas.others_back"), rows[lemma_inactivity.BACK])
-    return rows.assign(**halves, **{"run.status": status})
+    same = {lemma_inactivity.SIZE: 1.0, lemma_inactivity.D2: 6000.0, lemma_inactivity.TESTED: 300}
+    held = dict.fromkeys((lemma_inactivity.FROM, lemma_inactivity.DUAL, lemma_inactivity.MOVED), 0.0)
+    rows = table({lemma_inactivity.DEPTH: cells}, **same, **held, **{"lemmas.lasting": lasting})
+    far, near = rows[lemma_inactivity.DEPTH] == 2.0, rows[lemma_inactivity.DEPTH] == 0.1
+    rows[lemma_inactivity.DEEPEST] = rows[lemma_inactivity.DEPTH]
+    rows = rows.assign(**dict.fromkeys((lemma_inactivity.BACK, lemma_inactivity.OWN, lemma_inactivity.OTHERS), 0))
+    rows.loc[near, lemma_inactivity.BACK] = back
+    first = rows[far | near].assign(**{"dynamics.step_size": "0.5/trace"})
+    for name, value in world.items():
+        in_first = name.startswith("first_")
+        column = getattr(lemma_inactivity, name.removeprefix("first_").upper())
+        part = first if in_first else rows
+        part.loc[part[lemma_inactivity.DEPTH] == 2.0, column] = value
+    return {lemma_inactivity.ID: rows, lemma_inactivity.FIRST: first}
 
 
 def test_lemma_6_is_supported_where_the_deep_stay_and_the_shallow_come_back() -> None:
-    assert lemma_inactivity.judge({lemma_inactivity.ID: inactivity_rows()}).verdict is Verdict.SUPPORTED
+    assert lemma_inactivity.judge(inactivity_rows()).verdict is Verdict.SUPPORTED
+    # What comes back from less than the depth that is claimed to be enough does not matter.
+    assert lemma_inactivity.judge(inactivity_rows(dual=1.4, first_from=1.4)).verdict is Verdict.SUPPORTED
 
 
-@pytest.mark.parametrize("world", [{"deep_back": 1}, {"shallow_back": 0}, {"status": "budget"}])
-def test_lemma_6_is_not_supported_otherwise(world: dict[str, int]) -> None:
-    finding = lemma_inactivity.judge({lemma_inactivity.ID: inactivity_rows(**world)})  # type: ignore[arg-type]
-    assert finding.verdict is Verdict.NOT_SUPPORTED
+@pytest.mark.parametrize(
+    "world",
+    [
+        {"own": 1}, {"others": 1}, {"dual": 1.6}, {"moved": 1.6}, {"first_from": 1.6}, {"first_dual": 1.6},
+        {"first_moved": 1.6}, {"back": 0},
+    ],
+)  # fmt: skip
+def test_each_half_of_lemma_6_is_needed(world: dict[str, float]) -> None:
+    assert lemma_inactivity.judge(inactivity_rows(**world)).verdict is Verdict.NOT_SUPPORTED  # type: ignore[arg-type]
+
+
+def test_of_lemma_6_audits_that_end_too_early_decide_nothing_but_by_what_came_back() -> None:
+    assert lemma_inactivity.judge(inactivity_rows(lasting=False)).verdict is Verdict.INCONCLUSIVE
+    assert lemma_inactivity.judge(inactivity_rows(lasting=False, own=1)).verdict is Verdict.NOT_SUPPORTED
 
 
 def settled_rows(late: float) -> pd.DataFrame:
@@ -101,10 +125,14 @@ def test_settling_is_judged_where_d_is_large(late: float, verdict: Verdict) -> N
     assert settling_step.judge({settling_step.ID: settled_rows(late)}).verdict is verdict
 
 
-def failure_rows(rates: dict[float, float]) -> pd.DataFrame:
+def failure_rows(rates: dict[float, float], *, unfitted: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> pd.DataFrame:
+    """Rates of failure by d, and of unfitted labels at each d in order."""
     cells = [(d, trial < rate * 50) for d, rate in rates.items() for trial in range(50)]
-    rows = table({D: [d for d, _ in cells]}, **{"run.positive_kept": 1.0, "run.positive_fitted": 1.0, "run.dead": 0})
-    return rows.assign(**{"run.negative_off": [0.9 if bad else 1.0 for _, bad in cells]})
+    rows = table({D: [d for d, _ in cells]}, **{"run.positive_kept": 1.0, "run.dead": 0})
+    fitted = [
+        0.9 if trial < share * 50 else 1.0 for _, share in zip(rates, unfitted, strict=False) for trial in range(50)
+    ]
+    return rows.assign(**{"run.negative_off": [0.9 if bad else 1.0 for _, bad in cells], "run.positive_fitted": fitted})
 
 
 @pytest.mark.parametrize(
@@ -118,6 +146,18 @@ def failure_rows(rates: dict[float, float]) -> pd.DataFrame:
 )
 def test_failures_have_to_be_usual_become_rare_and_never_rise(rates: dict[float, float], verdict: Verdict) -> None:
     assert failure_rate.judge({failure_rate.ID: failure_rows(rates)}).verdict is verdict
+
+
+@pytest.mark.parametrize("unfitted", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)])
+def test_labels_have_to_be_unfitted_where_d_is_small_and_only_there(unfitted: tuple[float, ...]) -> None:
+    rows = failure_rows({50: 1.0, 500: 0.4, 50_000: 0.0}, unfitted=unfitted)
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.NOT_SUPPORTED
+
+
+def test_labels_that_are_unfitted_so_far_decide_nothing() -> None:
+    rows = failure_rows({50: 1.0, 500: 0.4, 50_000: 0.0})
+    rows.loc[rows[D] == 50, "run.status"] = "budget"
+    assert failure_rate.judge({failure_rate.ID: rows}).verdict is Verdict.INCONCLUSIVE
 
 
 def test_uncertified_runs_may_be_failures() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
+from claim_cases import same_rows, table, tiny
 
 from relubias import claims
 from relubias.claims.claim import CHAPTERS, Claim
@@ -36,11 +38,13 @@ def test_its_studies_are_read_and_have_the_same_names_quick_and_full(id: str) ->
     assert names
 
 
-@pytest.mark.parametrize("id", claims.ids())
-def test_a_control_is_judged_by_other_rows(id: str) -> None:
-    control = claims.load(id).control
-    plain = claims.Control("It has none.")
-    assert control.rows is not plain.rows
+def test_a_control_of_the_same_rows_is_noticed() -> None:
+    """All claims are looked at so where all of them are measured."""
+    rows = {"tiny": table({"run.at_limit": [True, True]})}
+    claim = tiny()
+    assert not same_rows(claim, rows)
+    for copied in (claims.Control("None."), claims.Control("A copy.", rows=lambda rows: {"tiny": rows["tiny"].copy()})):
+        assert same_rows(replace(claim, control=copied), rows)
 
 
 def test_ids_are_unique_and_claims_come_in_the_order_of_chapters() -> None:

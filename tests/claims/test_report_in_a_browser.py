@@ -9,6 +9,7 @@ from browser import NAMES, chromium, look
 from claim_cases import table, tiny
 from matplotlib.figure import Figure
 
+from relubias.claims import reproduce
 from relubias.claims.page import page
 from relubias.claims.result import Result, judged
 from relubias.report.html import html
@@ -43,6 +44,25 @@ def test_nothing_is_too_wide_and_no_figure_is_missing(report: str, width: int, t
     assert told["wide"] == []
     assert told["figures"] == 5
     assert told["missing"] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_report_of_real_claims_fits_too(width: int, tmp_path: Path) -> None:
+    """Long numbers, many quantities, and several figures of one claim."""
+    ids = ["activity_single", "step_size", "relative_gap", "worst_case"]
+    done = reproduce(ids, quick=True, output=tmp_path / "out", workers=1)
+    told = look(str(PROGRAM), done.report.read_text("utf-8"), tmp_path, width=width)
+    assert told["needed"] <= width, told["wide"]
+    assert told["wide"] == []
+    assert told["figures"] == 4 + sum(len(one.figures) for one in done.results)
+    assert told["missing"] == []
+
+
+def test_on_a_phone_the_key_number_is_below_its_claim_and_not_beside_the_screen(report: str, tmp_path: Path) -> None:
+    told = look(str(PROGRAM), report, tmp_path, width=390)
+    assert told["hidden"] == 0
+    wide = report.replace(' class="stacked"', "").replace("<td ", '<td style="min-width:9rem" ')
+    assert look(str(PROGRAM), wide, tmp_path, width=390)["hidden"] > 0
 
 
 def test_what_is_too_wide_or_missing_would_be_noticed(report: str, tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_the_wide_product_has_more_digits_than_the_plain_one() -> None:
 
 
 def test_the_wide_product_makes_no_wide_copy_of_the_matrix() -> None:
-    operator = GramOperator(np.eye(1000))
-    vector = np.arange(1000.0)
+    operator = GramOperator(np.eye(2000))
+    vector = np.arange(2000.0)
     tracemalloc.start()
     product = operator.wide_matvec(vector)
     peak = tracemalloc.get_traced_memory()[1]

@@ -108,8 +108,9 @@ def test_the_nearest_point_meets_the_constraints() -> None:
 def test_the_lower_bound_holds_for_every_gram_matrix_within_rounding(seed: int) -> None:
     """At the multipliers of the solution, in exact arithmetic, for the entries of K moved by ε √(K_ii K_jj)."""
     operator, constraints, _ = setting(seed)
-    dual = multipliers(operator, constraints)
-    assert dual is not None
+    found = multipliers(operator, constraints)
+    assert found is not None
+    dual = found.dual
     exact = [Fraction(float(a)) for a in dual]
     lengths = [Fraction(float(v)) for v in np.sqrt(operator.diagonal)]
     quadratic = sum(

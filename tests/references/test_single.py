@@ -16,6 +16,7 @@ from relubias.errors import ArgumentError
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references import MinimumNorm, constrained, minimum_norm
+from relubias.references.elimination import Multipliers
 from relubias.status import Optimality
 
 SINGLE = Network.single()
@@ -356,7 +357,9 @@ def test_conflicts_are_seen_beside_a_nearly_singular_rest() -> None:
 
 def test_a_candidate_without_proof_has_the_status_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever computed it: an uncertified solution is never returned as optimal."""
-    monkeypatch.setattr(constrained, "multipliers", lambda operator, *_, **__: np.full(operator.n_samples, -0.01))
+    monkeypatch.setattr(
+        constrained, "multipliers", lambda operator, *_, **__: Multipliers(np.full(operator.n_samples, -0.01))
+    )
     star = minimum_norm(mixed_problem(6, 12), SINGLE)
     assert star.status is Optimality.BUDGET
     assert star.kkt.worst > 1e-3

@@ -24,6 +24,7 @@ from relubias.report.study_figures import distribution, phase_diagram, scaling, 
 from relubias.report.study_page import LOOKS
 from relubias.studies.bootstrap import median_interval
 from relubias.studies.fit import power_law
+from relubias.studies.limits import Limits, over_time
 
 D, STEP, GAP, SETTLED = "problem.n_features", "dynamics.step_size", "gap.absolute", "run.stabilised_at"
 SIZES = [10**3, 10**4, 10**5, 10**6]
@@ -258,6 +259,14 @@ def test_cells_that_did_not_settle_are_marked_and_counted() -> None:
     assert "1 failed (“memory”)" in title_of(page)
     settled = survival(settling().dropna(subset=[SETTLED]))
     assert not [line for line in settled.axes[0].lines if line.get_marker() not in ("None", "")]
+
+
+def test_cells_that_ran_out_of_time_have_not_settled() -> None:
+    """Time is spent on the cells that take longest: to leave them out would draw the others as all there are."""
+    rows = settling()
+    late = fail(rows.iloc[:2].assign(trial=[20, 21]), range(2), over_time(Limits(9.0)), SETTLED)
+    page = survival(pd.concat([rows, late], ignore_index=True))
+    assert "12 cells, 5 not settled" in lines(page)
 
 
 def test_a_study_in_which_nothing_ever_changes_can_be_drawn() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.spec import Study
-from relubias.studies.work import Outcome, work
+from relubias.studies.work import Outcome, failed, had_to_be_killed, work
 
 SMALL = """
 name = "small"
@@ -65,9 +65,13 @@ class InThisProcess:
         held = tuple(lost.lane.out)
         return Lost(lost.lane, held, held[:1], lost.reason)
 
-    def give_up(self, lane: Lane, id: str) -> None:
+    def look(self) -> None:
+        """Nobody comes or goes."""
+
+    def give_up(self, lane: Lane, id: str) -> Outcome:
         """Note it."""
         self.given_up.append(id)
+        return failed(id, had_to_be_killed(self.study.limits))
 
     def close(self, *, now: bool) -> None:
         """Note it."""

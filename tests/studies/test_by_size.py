@@ -124,3 +124,12 @@ def test_what_is_no_table_is_refused() -> None:
     rows: Any = [{"status": "done"}]
     with pytest.raises(ArgumentError, match="rows is a list, not a pandas DataFrame"):
         by_size(rows, "gap.absolute", [D], positive=True, certified=True)
+
+
+def test_mixtures_are_refused_also_where_of_each_trial_one_cell_is_left() -> None:
+    """Two steps of which each trial keeps one would be pooled without a word."""
+    rows = pd.concat([rows_of().assign(step=1.0), rows_of().assign(step=0.1)], ignore_index=True)
+    odd = rows["trial"] % 2 == 1
+    rows.loc[odd & (rows["step"] == 1.0) | ~odd & (rows["step"] == 0.1), "run.status"] = "budget"
+    with pytest.raises(ArgumentError, match=r"another coordinate varies \(perhaps .*step"):
+        by_size(rows, "gap.absolute", [D], positive=True, certified=True)

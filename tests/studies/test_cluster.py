@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from study_cases import SMALL, computed, small
 
-from relubias.errors import ArgumentError, MissingDependency
+from relubias.errors import ArgumentError, MissingDependency, RelubiasError
 from relubias.studies import cluster
-from relubias.studies.crew import Came, Events, Lane, Lost
+from relubias.studies.crew import Came, Events, Lost
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
@@ -101,13 +101,13 @@ def test_cells_of_a_batch_come_back_one_by_one(scheduler: Any) -> None:
 
 
 def test_the_width_of_a_cluster_is_that_of_its_workers_now(scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "LOOK", 0.0)
+    monkeypatch.setattr(cluster, "LOOK", -1.0)
     crew = cluster.Cluster(small(), scheduler.scheduler_address)
     try:
         (lane,) = crew.lanes
         for counted, width in (({"a": 2, "b": 3}, 5), ({}, 5), ({"a": 1}, 1)):
             monkeypatch.setattr(crew.client, "ncores", lambda counted=counted: counted)
-            crew.send(lane, [])
+            crew.look()
             assert lane.width == width
     finally:
         crew.close(now=True)
@@ -168,14 +168,105 @@ def test_what_dask_gives_up_is_tried_one_by_one_and_then_fails() -> None:
         """Dask's word for it."""
 
     crew = object.__new__(cluster.Cluster)
-    crew.events, crew.closed, lane = Events(), False, Lane(width=2)
+    crew.events, crew.closed, crew.lane = Events(), False, cluster.ClusterLane(width=2)
     for ids in (("a", "b"), ("a",)):
         future: Future[list[Outcome]] = Future()
         future.set_exception(KilledWorker("four workers died"))
-        crew._back(lane, ids, future)
+        crew._back(ids, future)
     lost, came = crew.events.get_nowait(), crew.events.get_nowait()
     assert isinstance(lost, Lost)
     assert (lost.held, lost.blamed) == (("a", "b"), ("a", "b"))
     assert isinstance(came, Came)
     assert (came.outcome.id, came.outcome.status) == ("a", "failed")
     assert came.outcome.message == "the workers that computed it were lost (KilledWorker: four workers died)"
+
+
+HANG = """
+import time
+from relubias.studies import work as module
+
+def hang(study, cell, *, alone):
+    if cell.trial == 2:
+        time.sleep(4.0)  # like a library that does not come back
+    return plain(study, cell, alone=alone)
+
+plain, module_cluster = module.work, __import__("relubias.studies.cluster", fromlist=["work"])
+module_cluster.work = hang
+"""
+
+
+def test_a_cell_that_hangs_in_a_library_costs_no_other_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(cluster, "GRACE", 0.5)
+    text = 'name = "hangs"\nrepeats = 6\nproblem = "gaussian n=8 d=100"\n[measure]\ncolumns = ["run.status"]\n'
+    study = Study.from_toml(text + "[limits]\nseconds = 0.5")
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
+    ) as local:
+        from distributed import Client
+
+        with Client(local.scheduler_address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+            client.run(exec, HANG, {})
+        begun = time.monotonic()
+        report = run(study, tmp_path / "s.db", cluster=local.scheduler_address)
+    assert time.monotonic() - begun < 60.0
+    assert (report.status.done, report.status.failed) == (5, 1)
+    told = "the cell took longer than its limit of 0.5 s, and its worker is still at it"
+    assert report.status.failures == ((told, 1),)
+    with Store.open(tmp_path / "s.db") as store:
+        assert [stored.cell.trial for stored in store.failed()] == [2]
+
+
+def test_an_error_of_a_batch_is_told_as_it_is_and_not_tried_again() -> None:
+    crew = object.__new__(cluster.Cluster)
+    crew.events, crew.closed, crew.lane = Events(), False, cluster.ClusterLane(width=2)
+    future: Future[list[Outcome]] = Future()
+    future.set_exception(TypeError("compute() takes 2 positional arguments"))
+    crew._back(("a", "b"), future)
+    events = [crew.events.get_nowait(), crew.events.get_nowait()]
+    assert [event.outcome.message for event in events if isinstance(event, Came)] == [
+        "TypeError: compute() takes 2 positional arguments"
+    ] * 2
+
+
+def test_a_scheduler_keeps_no_message_of_a_run(scheduler: Any, tmp_path: Path) -> None:
+    before = set(scheduler.scheduler._broker._topics)  # cells of a run that was interrupted may still send some
+    run(small(), tmp_path / "s.db", cluster=scheduler.scheduler_address)
+    after = set(scheduler.scheduler._broker._topics)
+    assert not [topic for topic in after - before if str(topic).startswith("relubias-")]
+
+
+def test_what_a_lost_worker_had_begun_is_not_overdue() -> None:
+    lane = cluster.ClusterLane(width=2)
+    lane.give(list(small().cells())[:2])
+    first, second = lane.out
+    lane.begun |= {first: (time.monotonic() - 100.0, "a"), second: (time.monotonic() - 100.0, "b")}
+    assert lane.overdue(None) is None
+    assert lane.overdue(200.0) is None
+    assert lane.overdue(1.0) == first
+    lane.without({"b"})
+    assert lane.overdue(1.0) == second
+    assert lane.took_back(second)
+    assert lane.overdue(1.0) is None
+
+
+def test_a_cluster_without_workers_ends_the_run_with_a_sentence(
+    scheduler: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crew = cluster.Cluster(small(), scheduler.scheduler_address)
+    try:
+        crew.look()
+        monkeypatch.setattr(cluster, "LOOK", -1.0)
+        monkeypatch.setattr(cluster, "PATIENCE", -1.0)
+        monkeypatch.setattr(crew.client, "ncores", dict)
+        with pytest.raises(RelubiasError, match="has had no workers for a while; what was done is kept"):
+            crew.look()
+    finally:
+        crew.close(now=True)
+
+
+def test_every_worker_has_to_have_this_version(scheduler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "__version__", "99.0")
+    with pytest.raises(ArgumentError, match=r"the worker tcp://127.0.0.1:\d+ has relubias .*, here it is 99.0"):
+        cluster.Cluster(small(), scheduler.scheduler_address)

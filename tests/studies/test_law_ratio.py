@@ -32,7 +32,7 @@ def ratio_of(factor: Callable[[Any], Any], *, seed: int = 0, noise: str = "norma
 @pytest.mark.parametrize("noise", ["normal", "cauchy"])
 def test_an_exact_law_passes_as_often_as_stated_and_each_interval_covers(noise: str) -> None:
     found = [ratio_of(lambda d: 1.0, seed=seed, noise=noise) for seed in range(500)]
-    assert binomtest(sum(one.consistent for one in found), 500, 0.95, alternative="less").pvalue > 1e-3
+    assert binomtest(sum(one.consistent is True for one in found), 500, 0.95, alternative="less").pvalue > 1e-3
     hits = sum(ratio.contains(1.0) for one in found for ratio in one.ratios)
     assert binomtest(hits, 2500, 0.95, alternative="less").pvalue > 1e-3
     assert binomtest(hits, 2500, 0.99, alternative="greater").pvalue > 1e-3
@@ -41,7 +41,33 @@ def test_an_exact_law_passes_as_often_as_stated_and_each_interval_covers(noise: 
 @pytest.mark.parametrize("factor", [0.97, 1.03, 1.1])
 def test_a_wrong_constant_is_rejected(factor: float) -> None:
     found = [ratio_of(lambda d: factor, seed=seed) for seed in range(100)]
-    assert sum(one.consistent for one in found) <= 5
+    assert sum(one.consistent is not False for one in found) <= 5
+
+
+def test_trials_too_few_to_tell_decide_nothing() -> None:
+    """Under so much noise a ratio of 1.1 cannot be told from 1, and is not called consistent either."""
+    found = [ratio_of(lambda d: 1.1, seed=seed, scatter=1.0) for seed in range(100)]
+    assert sum(one.consistent is True for one in found) <= 5
+    undecided = next(one for one in found if one.consistent is None)
+    assert not undecided.reached
+    assert "is not decided to be 1 or not as problem.n_features → ∞" in undecided.message
+    assert "the interval is wider than 10 % around 1" in undecided.message
+
+
+def test_the_margin_is_what_a_ratio_is_shown_to_be_within() -> None:
+    rows = study_rows({D: SIZES}, lambda rows: rows[D] ** -0.5, scatter=0.02)
+    told = [
+        law_ratio(rows.assign(law=rows[D] ** -0.5), y="gap.absolute", prediction="law", x=D, margin=margin).consistent
+        for margin in (0.1, 1e-4)
+    ]
+    assert told == [True, None]
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0, -0.1, float("nan"), "wide"])
+def test_a_margin_is_between_0_and_1(margin: Any) -> None:
+    rows = study_rows({D: SIZES}, lambda rows: rows[D] ** -0.5)
+    with pytest.raises(ArgumentError, match="margin must be a number between 0 and 1"):
+        law_ratio(rows, y="gap.absolute", prediction="gap.absolute", x=D, margin=margin)
 
 
 def test_a_next_term_is_no_contradiction_and_its_exponent_is_found() -> None:
@@ -61,7 +87,7 @@ def test_a_shrinking_distance_to_another_limit_is_rejected() -> None:
     assert found.trend.high < 0  # it shrinks, significantly
     assert found.lack_of_fit is not None
     assert found.lack_of_fit < 0.05  # but bends
-    assert not found.consistent
+    assert found.consistent is False
 
 
 def test_a_growing_distance_is_rejected() -> None:

@@ -46,6 +46,30 @@ def test_samples_that_came_back_are_counted_by_the_sign_of_the_neuron() -> None:
     assert notes == {}
 
 
+def test_depths_are_those_of_the_audit_in_the_unit_of_each_neuron() -> None:
+    cell = Measured(settings(), 5)
+    values, _ = measure(cell, tuple(AUDIT))
+    found, labels = audit(cell.run), cell.problem.labels
+    units = np.empty((4, 1))
+    for k in range(4):
+        own = labels[cell.start.pattern[k]]
+        units[k] = np.sqrt(2 * np.log(3 * 20)) * np.linalg.norm(own) / np.sqrt(2000)
+    back = found.inactivity_lost > 0
+    assert values["start.depth_unit"] == pytest.approx(units.max())
+    assert values["lemmas.back_from"] == pytest.approx((found.depth / units)[back].max())
+    assert values["lemmas.dual_back_from"] == pytest.approx((found.dual_depth / units)[back].max())
+    assert values["lemmas.dual_moved_from"] == values["lemmas.dual_back_from"]
+    assert values["lemmas.dual_deepest"] == pytest.approx(np.nanmax(found.dual_depth / units))
+    assert values["lemmas.lasting"] is True
+
+
+def test_where_nothing_comes_back_the_depth_is_zero() -> None:
+    values, _ = measure(Measured(settings(start={"kind": "disjoint", "scale": 1e-3, "depth": 1.0}), 5), tuple(AUDIT))
+    assert values["lemmas.back_from"] == values["lemmas.dual_back_from"] == values["lemmas.dual_moved_from"] == 0
+    assert isinstance(deepest := values["lemmas.dual_deepest"], float)
+    assert deepest > 1
+
+
 def test_concentration_is_that_of_the_problem() -> None:
     cell = Measured(settings(), 5)
     values, _ = measure(cell, ("concentration.deviation", "concentration.predicted", "concentration.interference"))

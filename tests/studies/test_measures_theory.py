@@ -118,3 +118,21 @@ def test_what_is_not_about_a_flow_is_missing_with_a_reason() -> None:
         assert values[name] is None
         assert notes[name]
     assert values["run.positive_fitted"] == 1.0
+
+
+def test_what_is_said_of_steps_is_not_said_of_a_flow() -> None:
+    values, notes, _ = measured(settings(1e6, dynamics={"kind": "flow"}))
+    for name in ("run.negative_off", "run.first_step_pattern", "run.natural_step"):
+        assert values[name] is None
+        assert "a flow has no step" in notes[name]
+    assert values["run.positive_kept"] == 1.0
+
+
+def test_a_pattern_that_may_still_change_has_not_settled_nor_failed_to() -> None:
+    chosen = settings(1e6, dynamics={"step_size": "0.5/trace", "until": 1})
+    values, notes = measure(Measured(chosen, 3), ("run.status", "run.first_step_pattern"))
+    assert values == {"run.status": "reached", "run.first_step_pattern": None}
+    assert "may do so" in notes["run.first_step_pattern"]
+    later = settings(22, dynamics={"step_size": "0.5/trace", "until": 200})
+    values, notes = measure(Measured(later, 1), ("run.status", "run.first_step_pattern"))
+    assert values == {"run.status": "reached", "run.first_step_pattern": False}

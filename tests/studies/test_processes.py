@@ -7,24 +7,28 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 from study_cases import SMALL, computed, small
 
-from relubias.errors import RelubiasError
+from relubias.errors import ArgumentError, RelubiasError
+from relubias.report.study_tables import forecast_text
+from relubias.studies import check, processes, runner
 from relubias.studies import crew as crew_module
-from relubias.studies import processes, runner
 from relubias.studies.check import forecast
-from relubias.studies.crew import Came
+from relubias.studies.crew import Came, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.processes import Processes, cores, once
 from relubias.studies.rerun import rerun
 from relubias.studies.runner import Snapshot, run
 from relubias.studies.spec import Study
 from relubias.studies.store import Store
-from relubias.studies.work import TYPICAL, work
+from relubias.studies.work import TYPICAL, Outcome, failed, had_to_be_killed, work
 
 #: Cells that take a few milliseconds, well inside the regime.
 LARGER = SMALL.replace("n=8", "n=60").replace("[1e2, 1e6]", "[1e5, 1e6]")
@@ -39,7 +43,7 @@ kind = "gaussian"
 [dynamics]
 step_size = "1/lmax"
 [grid]
-dynamics.budget = [10, 3_000_000_000]
+dynamics.budget = [10, 1_000_000_000_000]
 [measure]
 columns = ["run.status"]
 """
@@ -212,3 +216,68 @@ def test_the_cell_that_warms_a_worker_up_is_computed() -> None:
     outcome = work(TYPICAL, Cell.at({}, 1), alone=False)
     assert outcome.status == "done"
     assert outcome.values["run.status"] == "certified"
+
+
+def test_a_batch_that_ends_before_its_cells_is_noticed() -> None:
+    """Memory may be gone even for saying so; the process then lives, and nobody would hear of the rest."""
+    crew = Processes(small(), 1)
+    try:
+        (lane,) = crew.lanes
+        lane.give(list(small().cells())[:2])
+        batch = crew.processes[0].submit(exec, "raise MemoryError")
+        assert isinstance(lane, processes.ProcessLane)
+        batch.add_done_callback(partial(processes._end_if_it_failed, lane))
+        event = crew.events.get(timeout=60)
+        assert isinstance(event, Lost)
+        assert crew.mourn(event).held == tuple(lane.out)
+    finally:
+        crew.close(now=True)
+
+
+def test_a_library_that_wants_to_exit_fails_its_cell_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Outcome] = []
+
+    def leave(study: Study, cell: Cell, *, alone: bool) -> Outcome:
+        raise SystemExit(3)
+
+    monkeypatch.setattr(processes, "work", leave)
+    monkeypatch.setattr(processes._Here, "channel", SimpleNamespace(send=sent.append), raising=False)
+    monkeypatch.setattr(processes._Here, "study", small(), raising=False)
+    processes._compute(list(small().cells())[:2])
+    assert [outcome.message for outcome in sent] == ["SystemExit: 3"] * 2
+
+
+def test_no_other_cell_is_blamed_for_one_that_was_given_up() -> None:
+    crew = Processes(small(SMALL + "[limits]\nseconds = 9"), 1)
+    try:
+        (lane,) = crew.lanes
+        cells = list(small().cells())[:3]
+        lane.give(cells)
+        assert lane.took_back(cells[0].id)
+        outcome = crew.give_up(lane, cells[0].id)
+        assert outcome.status == "failed"
+        event = crew.events.get(timeout=60)
+        assert isinstance(event, Lost)
+        lost = crew.mourn(event)
+        assert (lost.held, lost.blamed) == (tuple(cell.id for cell in cells[1:]), ())
+    finally:
+        crew.close(now=True)
+
+
+@pytest.mark.parametrize("workers", [0, -3, 10_000, 1.5])
+def test_a_forecast_refuses_the_workers_that_a_run_would(workers: Any) -> None:
+    with pytest.raises(ArgumentError, match="workers"):
+        forecast(small(), workers=workers)
+
+
+def test_a_cell_that_was_killed_is_forecast_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(study: Study, cells: list[Cell]) -> list[Outcome]:
+        return [failed(cell.id, had_to_be_killed(study.limits)) for cell in cells]
+
+    monkeypatch.setattr(check, "once", killed)
+    found = forecast(Study.from_toml(SMALL + "[limits]\nseconds = 7"), workers=1)
+    assert found.cpu_seconds == 12 * 7.0
+    assert not found.is_whole
+    text = forecast_text(found)
+    assert "at least 7,000.0 ms" in text
+    assert "time and memory of the study are not known" in text

@@ -238,15 +238,11 @@ def test_the_time_of_a_cell_counts_only_when_its_worker_has_begun() -> None:
             return False
 
     cells = list(small().cells())
-    for lane, late in ((crew.Lane(), cells[0].id), (Starting(), None), (crew.Lane(width=4), None)):
+    for lane, late in ((crew.Lane(), cells[0].id), (Starting(), None)):
         lane.give(cells)
         lane.since -= 2.0 + crew.GRACE
         assert lane.overdue(1.0) == late
         assert lane.overdue(None) is None
-    wide = crew.Lane(width=4)
-    wide.give(cells)
-    wide.since -= 4.0 * (1.0 + crew.GRACE) + 1.0
-    assert wide.overdue(1.0) == cells[0].id
 
 
 def test_batches_follow_the_time_that_cells_take_of_late(tmp_path: Path) -> None:

@@ -48,3 +48,14 @@ def test_a_run_that_was_broken_off_ends_them_and_the_next_one_starts_others(tmp_
         report = run(small(), tmp_path / "first.db", crew=crew)
         assert report.status.done == small().n_cells
     assert not crew.there
+
+
+def test_processes_of_which_a_cell_was_given_up_serve_no_other_study(tmp_path: Path) -> None:
+    """What still comes from them must not be taken for a cell of the next one: ids do not depend on the seed."""
+    with standing(workers=1) as crew:
+        run(small(SMALL + "[limits]\nseconds = 9"), tmp_path / "first.db", crew=crew)
+        events = crew.events
+        crew.give_up(crew.lanes[0], next(small().cells()).id)
+        crew.close(now=False)
+        run(small(SMALL.replace("seed = 5", "seed = 6")), tmp_path / "second.db", crew=crew)
+        assert crew.events is not events

@@ -294,7 +294,9 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
 
 def test_one_process_writes_and_the_second_is_told_who(full: Path) -> None:
     with Store.open(full) as store, store.held():
-        assert store.status().holder == Holder.me() or store.status().holder is not None
+        holder = store.status().holder
+        assert holder is not None
+        assert (holder.host, holder.pid, holder.began) == (Holder.me().host, os.getpid(), Holder.me().began)
         with (
             Store.open(full) as other,
             pytest.raises(DataError, match=f"written by process {os.getpid()} on {socket.gethostname()}, since"),
@@ -352,3 +354,60 @@ def test_fifty_thousand_cells_open_and_are_counted_in_no_time(tmp_path: Path) ->
         assert len(store.column("gap.absolute")) == 50_000
         assert len(store.to_pandas()) == 50_000
     assert time.process_time() - begun < 2.0
+
+
+def test_a_lock_that_could_not_be_released_does_not_lock_its_own_process_out(
+    full: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(connection: sqlite3.Connection, path: Path) -> None:
+        locks._HELD.discard(path.resolve())
+        raise DataError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(locks, "release", no_room)
+        with Store.open(full) as store, pytest.raises(DataError, match="no room"), store.held():
+            pass
+    with Store.open(full) as store:
+        assert store.status().holder is not None
+        with store.held():
+            pass
+        assert store.status().holder is None
+
+
+def test_cells_are_of_the_very_file_that_the_study_began_with(tmp_path: Path) -> None:
+    """Also in a worker that has read another one at the same place."""
+    data = tmp_path / "few.csv"
+    data.write_text("y,a,b\n1,2,3\n-1,0,1\n", encoding="utf-8")
+    study = Study.from_dict(
+        {"name": "file", "problem": {"file": str(data), "target": "y"}, "measure": {"columns": ["problem.label_norm"]}}
+    )
+    norms = []
+    for label in ("1", "7"):
+        data.write_text(f"y,a,b\n{label},2,3\n-1,0,1\n", encoding="utf-8")
+        with Store.create(tmp_path / f"{label}.db", study) as store:
+            (outcome,) = computed(store.study.core, list(study.cells()))
+            norms.append(outcome.values["problem.label_norm"])
+            last = store.study
+    assert norms == pytest.approx([2**0.5, 50**0.5])
+    data.write_text("y,a,b\n3,2,3\n-1,0,1\n", encoding="utf-8")
+    (outcome,) = computed(last.core, list(study.cells()))
+    assert outcome.status == "failed"
+    assert "few.csv is not the file that it was when the study began" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            "UPDATE study SET value = replace(value, 'gap.absolute', 'gap.old')",
+            "cannot read .*gap.old.*version that",
+        ),
+        ("DELETE FROM study", "the study in it is damaged or not there"),
+        ("UPDATE study SET value = 'x'", "the study in it is damaged or not there"),
+    ],
+)
+def test_a_study_that_cannot_be_read_is_one_sentence_with_the_path(full: Path, change: str, message: str) -> None:
+    with Store.open(full) as store:
+        store._connection.execute(change)
+    with pytest.raises(DataError, match=f"full.db.*{message}"):
+        Store.open(full)

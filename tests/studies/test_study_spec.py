@@ -138,3 +138,10 @@ def test_the_example_explains_all_that_can_be_measured_and_is_a_study() -> None:
     assert study.name == 'a "quoted" name'
     assert study.n_cells == 90
     assert [name for name in MEASURES if f"#   {name} " not in text] == []
+
+
+@pytest.mark.parametrize("other", ["1.0/trace", "1e0/trace"])
+def test_one_step_in_two_spellings_is_refused(other: str) -> None:
+    text = SMALL.replace('["1/trace", "0.1/trace"]', f'["1/trace", "0.1/trace", "{other}"]')
+    with pytest.raises(ArgumentError, match=f"'1/trace' and '{other}' are the same step"):
+        Study.from_toml(text)

@@ -63,8 +63,13 @@ def test_a_deep_disjoint_start_keeps_its_partition(kept: Analysis, problem: Prob
     assert "Neuron 1 (+) alone fits 5 positive labels; it is active on none of the 15 negative labels." in text
     estimate = problem.facts.d2_estimate
     assert estimate is not None
-    size = np.sqrt(30 / estimate.value) * np.abs(problem.labels).max()
-    assert f"Inactive samples started at depth {3 * size:.4g}, 3 times √(n/d₂) max|y| = {size:.4g}" in text
+    depth = 3 * np.sqrt(30 / estimate.value) * np.abs(problem.labels).max()
+    longest = max(np.linalg.norm(problem.labels[own]) for own in kept.run.start.pattern)
+    size = np.sqrt(2 * np.log(30 * 5)) * longest / np.sqrt(estimate.value)
+    assert (
+        f"Inactive samples started at depth {depth:.4g}, {depth / size:.4g} times √(2 ln N) max ‖y_k‖/√d₂ = {size:.4g}"
+        in text
+    )
     assert "deeper" not in text
 
 

@@ -1,118 +1,159 @@
-r"""How deep is deep enough: τ of about √(n/d₂) max|y|, whatever n/d₂ and the spectrum.
+r"""How deep is deep enough: τ of about √(2 ln(n(m − 1))) max_k ‖y_k‖/√d₂, whatever n, m, d₂ and the spectrum.
 
-The other samples of a neuron move the prediction at an inactive one by ξ ~ N(0, σ²), σ ≤ √(n/d₂) max|y|; it comes on
-where ξ > τ. So the share of draws in which a disjoint start keeps its partition is a function of
+The other samples of a neuron move the prediction at an inactive one by ξ ~ N(0, σ_k²), σ_k = ‖y_k‖/√d₂ with the labels
+y_k of the neuron; it comes on where ξ > τ. Of the N = n(m − 1) inactive pairs none comes on with the probability
+Π Φ(τ/σ_k), which in units of
 
-    x = τ/(√(n/d₂) max|y|),
+    u = √(2 ln N) max_k σ_k,        x = τ/u
 
-which rises from 0 to 1 near x = 1. Its *threshold* is where the share is ½: the shares are made monotone and
-interpolated in log x, and the trials are resampled for an interval. In label units the thresholds of different n/d₂
-have to be far apart; in units of √(n/d₂) max|y| they have to fall together.
+rises from 0 to 1 near x = 1 (:mod:`relubias.theory.depth`). Its *threshold* is where it is ½; were all σ_k alike that
+were at Φ(x √(2 ln N))^N = ½, x = 0.74, 0.81, 0.85, 0.87 for N = 20, 100, 500, 1900. The thresholds of different n, m,
+d₂ and spectra have to fall together in this unit. They do not in √(n/d₂) max|y|, a bound for σ_k that knows of d₂ and
+not of m: there that of 2 neurons is more than twice that of 20.
+
+Each draw is one trial at its own x, and all that is supposed of the share kept is that it rises with x
+(:mod:`relubias.studies.threshold`). Intervals of 99 % for each of the five thresholds hold together with 95 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study
 from relubias.claims.usable import STATUS, completeness, told
-from relubias.studies.fit import Estimate, Tally
+from relubias.studies.fit import Estimate, Tally, threshold
 from relubias.studies.spec import Study
 from relubias.studies.tally import LIMITS, Sieve, together
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
     from pandas import DataFrame
-
-    Array = NDArray[np.float64]
 
 ID = "disjoint_depth"
 DEPTH = "start.depth"
-KEPT, UNIT = "run.partition_kept", "problem.interference"
-MEASURE = (STATUS, KEPT, UNIT)
-#: Depths in units of √(n/d₂) max|y|, about; the unit of each draw is measured.
-DEPTHS = (0.25, 0.4, 0.55, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
+KEPT, UNIT, OLD = "run.partition_kept", "start.depth_unit", "problem.interference"
+MEASURE = (STATUS, KEPT, UNIT, OLD)
 #: "About": the threshold is claimed within this factor of 1.
 FACTOR = 2.0
 #: "On one curve": thresholds of all settings are claimed within this factor of each other.
 APART = 1.5
-RESAMPLES = 1000
+#: E y² and the standard deviation of y² for labels ±U[½, 2].
+SQUARE, SPREAD = 1.75, 1.095
+#: What names a study of the control.
+CONTROL = "control"
 
 
-def _settings() -> Mapping[str, tuple[dict[str, Any], float]]:
-    """Features of each setting, and n/d₂."""
-    n = 100
-    uneven = [[1.0, 9500], [30.0, 120]]
-    d2 = (9500 + 30 * 120) ** 2 / (9500 + 900 * 120)
-    isotropic = {word: ({"kind": "gaussian", "n_features": d}, n / d) for word, d in _DIMENSIONS.items()}
-    blocks = {"kind": "gaussian", "n_features": 9620, "spectrum": {"kind": "blocks", "parts": uneven}}
-    return isotropic | {"uneven": (blocks, n / d2)}
+class Setting(NamedTuple):
+    """Neurons, samples, eigenvalues with their multiplicities, and what it is called."""
+
+    m: int
+    n: int
+    parts: tuple[tuple[float, int], ...]
+    words: str
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return sum(count for _, count in self.parts)
+
+    @property
+    def unit(self) -> float:
+        """u, about: the longest of m vectors of n/m labels each; that of each draw is measured."""
+        own = self.n / self.m
+        d2 = sum(v * k for v, k in self.parts) ** 2 / sum(v * v * k for v, k in self.parts)
+        longest = own * SQUARE + math.sqrt(2.0 * own * math.log(self.m)) * SPREAD
+        return math.sqrt(2.0 * math.log(self.n * (self.m - 1)) * longest / d2)
 
 
-_DIMENSIONS = {"d1e3": 10**3, "d1e4": 10**4, "d1e6": 10**6}
-WORDS = {"d1e3": "d = 1e3", "d1e4": "d = 1e4", "d1e6": "d = 1e6", "uneven": "λ = 1 × 9500, 30 × 120"}
+SETTINGS = {
+    "m2n20": Setting(2, 20, ((1.0, 10**6),), "m = 2, n = 20, d = 1e6"),
+    "m2n100": Setting(2, 100, ((1.0, 10**4),), "m = 2, n = 100, d = 1e4"),
+    "m6n100": Setting(6, 100, ((1.0, 10**3),), "m = 6, n = 100, d = 1e3"),
+    "uneven": Setting(6, 100, ((1.0, 9500), (30.0, 120)), "m = 6, n = 100, λ = 1 × 9500, 30 × 120"),
+    "m20n100": Setting(20, 100, ((1.0, 10**6),), "m = 20, n = 100, d = 1e6"),
+}
+#: Few and many neurons, for the control.
+OTHERS = ("m2n100", "m20n100")
 
 
 def studies(quick: bool) -> Sequence[Study]:
-    """Each setting over the depth."""
-    depths = DEPTHS[::2] if quick else DEPTHS
-    return [_study(word, depths, 20 if quick else 60, *setting) for word, setting in _settings().items()]
+    """Each setting over the depth, with more trials of the smallest, whose share rises less steeply."""
+    trials = {word: (80, 4) if word == "m2n20" else (50, 2) for word in SETTINGS}
+    return [_study(ID, word, points, repeats * (1 if quick else 4)) for word, (points, repeats) in trials.items()]
 
 
-def _study(word: str, depths: Sequence[float], repeats: int, features: dict[str, Any], ratio: float) -> Study:
-    unit = 2.0 * np.sqrt(ratio)  # max|y| of ±U[½, 2] is almost 2
+def control(quick: bool) -> Sequence[Study]:
+    """Draws of its own with 2 and with 20 neurons."""
+    return [_study(f"{ID}-{CONTROL}", word, 50, 2 if quick else 8) for word in OTHERS]
+
+
+def _depths(points: int) -> list[float]:
+    """Depths over u: most where the share is expected to rise, a fifth of them from 0.4 to 2.2."""
+    far = points // 10
+    return [*np.geomspace(0.4, 0.6, far), *np.geomspace(0.62, 1.2, points - 2 * far), *np.geomspace(1.25, 2.2, far)]
+
+
+def _study(name: str, word: str, points: int, repeats: int) -> Study:
+    setting = SETTINGS[word]
+    features: dict[str, Any] = {"kind": "gaussian", "n_features": setting.d}
+    if len(setting.parts) > 1:
+        features["spectrum"] = {"kind": "blocks", "parts": [list(part) for part in setting.parts]}
     return study(
-        f"{ID}-{word}",
+        f"{name}-{word}",
         repeats=repeats,
         measure=MEASURE,
-        problem={"kind": "random", "n_samples": 100, "features": features, "labels": "signs 0.5..2"},
-        network={"signs": "+,+,+,-,-,-"},
+        problem={"kind": "random", "n_samples": setting.n, "features": features, "labels": "signs 0.5..2"},
+        network={"signs": ",".join("+-" * (setting.m // 2))},
         start={"kind": "disjoint", "scale": 1e-6},
         dynamics={"step_size": "0.5/trace", "budget": 1e5},
-        grid={DEPTH: [float(f"{x * unit:.3g}") for x in depths]},
+        grid={DEPTH: [float(f"{x * setting.unit:.4g}") for x in _depths(points)]},
     )
 
 
 def judge(rows: Rows) -> Finding:
     """The threshold of every setting within a factor 2 of 1, and all within a factor 1.5 of each other."""
-    found = [(word, *_threshold(rows[f"{ID}-{word}"], word)) for word in WORDS]
-    draws = np.array([draws for _, _, draws, _ in found])
-    values = np.array([estimate.value for _, estimate, _, _ in found])
-    spread = draws.max(axis=0) / draws.min(axis=0)
-    apart = Estimate(float(values.max() / values.min()), *map(float, np.quantile(spread, [0.025, 0.975])))
-    tallies = [tally for _, _, _, tally in found]
+    words = [word for word in SETTINGS if f"{ID}-{word}" in rows]
+    found = [_threshold(rows[f"{ID}-{word}"]) for word in words]
+    tallies = [tally for _, _, tally in found]
+    sure = [estimate for _, estimate, _ in found]
+    apart = Estimate(
+        max(one.value for one in sure) / min(one.value for one in sure),
+        max(1.0, max(one.low for one in sure) / min(one.high for one in sure)),
+        _over(max(one.high for one in sure), min(one.low for one in sure)),
+    )
+    names = [SETTINGS[word].words for word in words]
     quantities = [
         Quantity.within("largest threshold/smallest threshold", apart, 1.0, APART, trials=together(tallies).kept),
         *(
-            Quantity.within(f"threshold τ/(√(n/d₂) max|y|), {WORDS[word]}", estimate, 1 / FACTOR, FACTOR)
-            for word, estimate, _, _ in found
+            Quantity.within(f"threshold τ/u, {name}", estimate, 1 / FACTOR, FACTOR, trials=tally.kept)
+            for name, (estimate, _, tally) in zip(names, found, strict=True)
         ),
         completeness(*tallies),
     ]
-    told_each = "; ".join(f"{WORDS[word]}: {estimate}" for word, estimate, _, _ in found)
+    each = "; ".join(f"{name}: {estimate}" for name, (estimate, _, _) in zip(names, found, strict=True))
     return Finding.of(
         quantities,
-        f"Half of the draws keep their partition at τ/(√(n/d₂) max|y|) of {told_each}; the largest is {apart} times "
+        f"Half of the draws keep their partition at τ/u, u = √(2 ln(n(m−1))) max ‖y_k‖/√d₂, of {each}; the largest is "
+        f"{apart} times the smallest.{told(*tallies)}",
+        otherwise=f"Half of the draws keep their partition at τ over the unit of {each}; the largest is {apart} times "
         f"the smallest.{told(*tallies)}",
     )
 
 
-def _threshold(table: DataFrame, word: str) -> tuple[Estimate, Array, Tally]:
-    """Where the share kept is ½, with its resampled values."""
+def _over(high: float, low: float) -> float:
+    return high / low if low > 0 else math.inf
+
+
+def _threshold(table: DataFrame) -> tuple[Estimate, Estimate, Tally]:
+    """Where the share kept is ½, in units of the draw: with the interval for one, and for five of them together."""
     usable, tally = _decided(table)
-    points, kept = [], []
-    for depth, part in usable.groupby(DEPTH, sort=True):
-        points.append(float(np.median(float(depth) / part[UNIT].to_numpy(dtype=float))))  # type: ignore[arg-type]
-        kept.append(part[KEPT].to_numpy(dtype=float))
-    logs, shares = np.log(points), np.array([part.mean() for part in kept])
-    rng = np.random.default_rng(0)
-    again = np.array([rng.binomial(len(part), part.mean(), RESAMPLES) / len(part) for part in kept])
-    draws = np.array([crossing(logs, column) for column in again.T])
-    return Estimate(crossing(logs, shares), *map(float, np.quantile(draws, [0.025, 0.975]))), draws, tally
+    x = usable[DEPTH].to_numpy(dtype=float) / usable[UNIT].to_numpy(dtype=float)
+    kept = usable[KEPT].to_numpy(dtype=float)
+    return threshold(x, kept, confidence=0.95), threshold(x, kept, confidence=0.99), tally
 
 
 def _decided(table: DataFrame) -> tuple[DataFrame, Tally]:
@@ -126,59 +167,64 @@ def _decided(table: DataFrame) -> tuple[DataFrame, Tally]:
     return table.loc[sieve.kept], sieve.tally()
 
 
-def crossing(logs: Array, shares: Array) -> float:
-    """x at which monotone shares cross ½; the end of the range where they do not."""
-    upward = 0.5 * (np.maximum.accumulate(shares) + np.minimum.accumulate(shares[::-1])[::-1])
-    above = int(np.argmax(upward >= 0.5)) if upward[-1] >= 0.5 else len(logs) - 1
-    if above == 0 or upward[-1] < 0.5:
-        return float(np.exp(logs[above]))
-    low, high = upward[above - 1], upward[above]
-    part = (0.5 - low) / (high - low)
-    return float(np.exp(logs[above - 1] + part * (logs[above] - logs[above - 1])))
-
-
-def label_units(rows: Rows) -> Rows:
-    """The same cells with the depth in label units, scaled by one number for all settings."""
-    import pandas as pd
-
-    unit = float(pd.concat(list(rows.values()))[UNIT].median())
-    return {name: table.assign(**{UNIT: unit}) for name, table in rows.items()}
+def other_unit(rows: Rows) -> Rows:
+    """Few and many neurons, with √(n/d₂) max|y| for the unit."""
+    tables = {word: rows[f"{ID}-{CONTROL}-{word}"] for word in OTHERS}
+    return {f"{ID}-{word}": table.assign(**{UNIT: table[OLD]}) for word, table in tables.items()}
 
 
 def figures(rows: Rows) -> dict[str, Figure]:
-    """The share kept over x, of all settings."""
+    """The share kept over τ in units of u, of all settings; and over τ in the unit of the control."""
+    return {"collapse": _curves(rows, "τ/u"), "control": _curves(other_unit(rows), "τ/(√(n/d₂) max|y|)")}
+
+
+def _curves(rows: Rows, xlabel: str) -> Figure:
+    """Shares of ten neighbouring parts of the draws each."""
     from relubias.report.study_page import LOOKS, page
 
     with page() as (sheet, axes):
-        for word, (colour, line, marker) in zip(WORDS, LOOKS, strict=False):
+        words = [word for word in SETTINGS if f"{ID}-{word}" in rows]
+        for word, (colour, line, marker) in zip(words, LOOKS, strict=False):
             part = _decided(rows[f"{ID}-{word}"])[0]
-            groups = part.assign(x=part[DEPTH] / part[UNIT], kept=part[KEPT].astype("float64")).groupby(DEPTH)
-            axes.plot(
-                groups["x"].median(), groups["kept"].mean(), marker, linestyle=line, color=colour, label=WORDS[word]
-            )
+            x = part[DEPTH].to_numpy(dtype=float) / part[UNIT].to_numpy(dtype=float)
+            parts = np.array_split(np.argsort(x), 10)
+            kept = part[KEPT].to_numpy(dtype=float)
+            places, shares = [np.median(x[at]) for at in parts], [kept[at].mean() for at in parts]
+            axes.plot(places, shares, marker, linestyle=line, color=colour, markersize=4, label=SETTINGS[word].words)
         axes.axhline(0.5, color="0.7", linewidth=0.8, linestyle=":")
-        axes.set(xscale="log", xlabel="τ/(√(n/d₂) max|y|)", ylabel="share of draws that keep the partition")
+        axes.set(xscale="log", xlabel=xlabel, ylabel="share of draws that keep the partition", xlim=(0.3, 3.0))
         axes.legend(fontsize=8)
-    return {"collapse": sheet}
+    return sheet
 
 
 CLAIM = Claim(
     id=ID,
     title="How deep an inactive sample has to start",
-    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about √(n/d₂) max|y|, "
-    "and the share of draws that keep it depends on n/d₂ and the spectrum through that unit alone.",
+    statement="A disjoint start keeps its partition once its inactive samples lie deeper than about "
+    "u = √(2 ln(n(m−1))) max ‖y_k‖/√d₂, with the labels y_k of neuron k, and the depth at which half of the draws keep "
+    "it depends on n, m, d₂ and the spectrum through that unit, within a factor 1.5.",
     source="ours",
     chapter="Several neurons",
     place=4,
     studies=studies,
     judge=judge,
     control=Control(
-        "The same cells with the depth in label units, where the thresholds of different n/d₂ are far apart: the same "
-        "judge has to say no.",
-        rows=label_units,
+        "Draws with 2 and with 20 neurons, and the unit √(n/d₂) max|y|, in which m does not occur: the thresholds are "
+        "a factor 2 apart, and the same judge has to say no.",
+        studies=control,
+        rows=other_unit,
     ),
     figures=figures,
-    method="n = 100, m = 6, labels ±U[½, 2], η = 0.5/‖λ‖₁, ε = 1e-6. Isotropic Gaussian features with d = 1e3, 1e4, "
-    "1e6, and 9500 eigenvalues 1 with 120 eigenvalues 30. The threshold is where half of the draws keep their "
-    "partition; intervals by resampling the trials.",
+    captions={
+        "collapse": "In units of u the shares of all settings rise at nearly the same depth, for few samples less "
+        "steeply.",
+        "control": "In units of √(n/d₂) max|y| those of 2 and of 20 neurons rise at depths a factor 2 apart.",
+    },
+    method="n = 20 and 100, m = 2, 6 and 20, labels ±U[½, 2], η = 0.5/‖λ‖₁, ε = 1e-6; isotropic Gaussian features with "
+    "d = 1e3, 1e4 and 1e6, and 9500 eigenvalues 1 with 120 eigenvalues 30. Each draw is one trial at its own τ/u. The "
+    "threshold is where half of the draws keep their partition; its interval inverts the likelihood-ratio test of "
+    "Banerjee and Wellner, which supposes nothing but that the share rises; for the ratio of the largest and the "
+    "smallest each has an interval of 99 %. In an earlier form of this prediction the size was √(n/d₂) max|y|, which "
+    "was read off runs with n = 100 and m = 6 alone, where the two are nearly equal; over n and m that form is wrong, "
+    "and it is the negative control here.",
 )

@@ -1,8 +1,12 @@
 """Several neurons from a disjoint start: they train on disjoint parts of the data, for ever.
 
 Each sample starts active in exactly one neuron, of the sign of its label, and inactive at depth β = −τ in all others.
-The neurons then are as many independent linear regressions, for as long as no inactive sample is lifted above 0. The
-others lift it by about √(n/d₂) max|y|, so that τ = 3 √(n/d₂) max|y| is deep enough and τ = 0 is not.
+The neurons then are as many independent linear regressions, each of which fits its own samples, for as long as no
+inactive sample is lifted above 0. The others lift the worst of them by about √(2 ln(n(m − 1))) max_k ‖y_k‖/√d₂
+(:mod:`relubias.theory.depth`), so that the usual depth τ = 3 √(n/d₂) max|y| is deep enough and τ = 0 is not.
+
+Labels are fitted from a shallow start too, by neurons that share samples. So it takes both in one run to be as
+claimed: the partition kept for ever, and each label fitted, which then is done by its own neuron alone.
 """
 
 from __future__ import annotations
@@ -10,19 +14,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, study, whole
-from relubias.claims.usable import completeness, shares_of, told
+from relubias.claims.claim import Claim, Control, Finding, Quantity, Rows, partly_known, study, whole
+from relubias.claims.usable import completeness, measured, shares_of, told
 from relubias.studies.fit import proportion
 from relubias.studies.spec import Study
+from relubias.studies.tally import LIMITS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame, Series
 
 ID = "disjoint_partition"
 CONTROL = f"{ID}-control"
 NEURONS = {4: "+,+,-,-", 6: "+,+,+,-,-,-"}
-SIGNS = "network.signs"
-MEASURE = ("run.status", "run.partition_kept", "run.interpolated", "run.invaders")
+SIGNS, N, D = "network.signs", "problem.n_samples", "problem.features.n_features"
+KEPT, FITTED = "run.partition_kept", "run.interpolated"
+MEASURE = ("run.status", KEPT, FITTED)
 #: The least probability that is claimed.
 LEAST = 0.9
 
@@ -47,28 +54,38 @@ def _study(name: str, quick: bool, repeats: int, start: dict[str, Any]) -> Study
         start={"kind": "disjoint", "scale": 1e-3} | start,
         dynamics={"step_size": "0.5/trace", "budget": 1e5},
         grid={SIGNS: list(NEURONS.values())},
-        linked=[{"problem.n_samples": samples, "problem.features.n_features": dimensions}],
+        linked=[{N: samples, D: dimensions}],
     )
 
 
 def judge(rows: Rows) -> Finding:
     """For each number of neurons, the partition kept for ever and all labels fitted in at least 0.9 of all draws."""
-    quantities, tallies = [], []
+    alone, informing = [], []
     for m, signs in NEURONS.items():
         part = rows[ID][rows[ID][SIGNS] == signs]
-        kept = whole(part, "run.partition_kept")
-        fitted = proportion(
-            part,
-            lambda cells: cells["run.interpolated"] == cells["problem.n_samples"],
-            needs=("run.interpolated", "problem.n_samples"),
-        )
-        quantities += [
-            Quantity.share(f"m = {m}: the partition is kept for ever", kept, least=LEAST),
-            Quantity.share(f"m = {m}: all labels are fitted", fitted, least=LEAST),
+        both = partly_known(part, _alone, _known, needs=[*MEASURE, N])
+        alone.append(Quantity.share(f"m = {m}: each label is fitted by its own neuron alone", both, least=LEAST))
+        informing += [
+            Quantity.share(f"m = {m}: the partition is kept for ever", whole(part, KEPT)),
+            Quantity.share(f"m = {m}: all labels are fitted", proportion(part, _fitted, needs=[FITTED, N])),
         ]
-        tallies.append(kept.tally)
-    measured = "; ".join(f"{quantity.name}, {quantity}" for quantity in quantities)
-    return Finding.of([*quantities, completeness(*tallies)], f"Share of draws: {measured}.{told(*tallies)}")
+    quantities = [*alone, *informing]
+    tally = measured(rows[ID], KEPT, FITTED, by=[N, D, SIGNS])[1]
+    shares = "; ".join(f"{quantity.name}, {quantity}" for quantity in quantities)
+    return Finding.of([*quantities, completeness(tally)], f"Share of draws: {shares}.{told(tally)}")
+
+
+def _fitted(cells: DataFrame) -> Series[bool]:
+    return cells[FITTED] == cells[N]
+
+
+def _alone(cells: DataFrame) -> Series[bool]:
+    return (cells[KEPT].astype("float64") == 1.0) & _fitted(cells)
+
+
+def _known(cells: DataFrame) -> Series[bool]:
+    """At a proven limit; a partition that was lost is lost."""
+    return cells["run.status"].isin(LIMITS) | (cells[KEPT].astype("float64") < 1.0)
 
 
 def figures(rows: Rows) -> dict[str, Figure]:
@@ -95,6 +112,7 @@ CLAIM = Claim(
     ),
     figures=figures,
     method="Gaussian features with n/d₂ = 1/100 (and 1/1000 in full), labels ±U[½, 2], η = 0.5/‖λ‖₁, active samples at "
-    "β = 1e-3, inactive ones at −3√(n/d₂) max|y|. A draw counts only if its limit is certified and no sample ever "
-    "changed its activity in any neuron.",
+    "β = 1e-3, inactive ones at −3√(n/d₂) max|y|. A draw counts only if its limit is certified, no sample ever "
+    "changed its activity in any neuron, and all labels are fitted. Both are told by themselves too: labels are fitted "
+    "in the control as well, but not by one neuron each.",
 )

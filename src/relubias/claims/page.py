@@ -59,7 +59,7 @@ def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
         "came out negative. Each row leads to what was run, and to the command that repeats it."
     )
     head = ("claim", "source", "verdict", "key number", "value", "target")
-    return [Text(lead, "lead"), Table(head, [_row(result) for result in results])]
+    return [Text(lead, "lead"), Table(head, [_row(result) for result in results], stacked=True)]
 
 
 def _row(result: Result) -> list[str | Cell]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from relubias.claims.claim import Claim, Finding, Judge, Quantity, Rows, Verdict
 from relubias.errors import RelubiasError
 from relubias.studies.spec import Study
-from relubias.studies.store import StudyStatus
+from relubias.studies.stored import StudyStatus
 from relubias.wording import count, sentence
 
 if TYPE_CHECKING:

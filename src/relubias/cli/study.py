@@ -131,11 +131,11 @@ def export_command(
 
     with Store.open(store) as opened:
         opened.export(output)
-        status, failed = opened.status(), opened.failed()
-    for cell in failed[:NAMED]:
+        status, failed = opened.status(), opened.failed(most=NAMED)
+    for cell in failed:
         typer.echo(f"relubias: failed: {cell.cell}: {cell.message}", err=True)
-    if len(failed) > NAMED:
-        typer.echo(f"relubias: failed: and {len(failed) - NAMED:,} more, with status failed in {output}", err=True)
+    if status.failed > NAMED:
+        typer.echo(f"relubias: failed: and {status.failed - NAMED:,} more, with status failed in {output}", err=True)
     typer.echo(f"Written: {output} ({status.done:,} done, {status.failed:,} failed, {status.pending:,} pending)")
     return 0
 

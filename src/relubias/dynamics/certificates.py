@@ -176,7 +176,7 @@ def _limit(
     primal = np.asarray(iterate.primal - signs * moved, dtype=np.float64)
     dual = iterate.dual.copy()
     dual -= signs * spread(x)
-    roots = np.sqrt(operator.diagonal)
+    roots = operator.roots
     margin = roots * left / np.sqrt(smallest) + rounding + EPS * np.abs(primal)
     return PatternLimit(primal, dual, distance, margin, _frozen(iterate, primal, distance, margin))
 

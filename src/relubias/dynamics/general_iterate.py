@@ -94,7 +94,7 @@ class GeneralIterate:
             outer=outer,
             logged=np.where(start.pattern, 1, -1).astype(np.int8),
             last_change=np.zeros(start.primal.shape, dtype=np.int64),
-            zero=ZONE * EPS * np.sqrt(operator.diagonal) * step_size * np.sqrt(trace) * reach,
+            zero=ZONE * EPS * operator.roots * step_size * np.sqrt(trace) * reach,
             divergence=DIVERGENCE * (largest or 1.0),
             anchor=start.primal.copy(),
             anchor_outer=outer.copy(),

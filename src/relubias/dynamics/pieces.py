@@ -319,7 +319,7 @@ def parallel_classes(operator: GramOperator) -> tuple[NDArray[np.intp], Array]:
         c with x_j = c_j x_lead(j).
     """
     n = operator.n_samples
-    lengths = np.sqrt(operator.diagonal)
+    lengths = operator.roots
     lead, ratio = np.arange(n), np.ones(n)
     cosines = operator.gram / np.where(lengths > 0.0, lengths, 1.0) / np.where(lengths > 0.0, lengths, 1.0)[:, None]
     close = np.abs(cosines) >= 1.0 - 4 * (n + 16) * EPS

@@ -209,7 +209,7 @@ class Zeros:
 
 def _blur(operator: GramOperator, index: Rows, error: Array) -> Array:
     """How far an error of the rates, shape (n,), moves K_i: a."""
-    roots = np.sqrt(operator.diagonal)
+    roots = operator.roots
     return np.asarray(roots[index] * float(roots @ error))
 
 

@@ -118,7 +118,7 @@ class Iterate:
             operator, primal = without_differences(operator, first), np.ascontiguousarray(primal[:, first])
         trace = float(operator.diagonal.sum())
         reach = float(np.linalg.norm(labels) + np.linalg.norm(start.primal))
-        zero = ZONE * EPS * np.sqrt(operator.diagonal) * step_size * np.sqrt(trace) * reach
+        zero = ZONE * EPS * operator.roots * step_size * np.sqrt(trace) * reach
         largest = max(float(np.abs(labels).max()), float(np.abs(start.primal).max()))
         return cls(
             operator=operator,

@@ -34,13 +34,13 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.cholesky import EPS, cholesky
+from relubias.linalg.cholesky import EPS, Cholesky, cholesky
 from relubias.linalg.gram import Array
 
 #: Exchanges of a whole block that may fail to reduce the number of wrong indices before Murty's rule takes over.
@@ -79,6 +79,8 @@ class NonNegativeMinimum:
         Whether that is at most `TOLERANCE`, or the rounding of S b where this leaves six digits.
     bounded : bool
         False where the objective falls for ever: there is no solution.
+    factor : Cholesky or None
+        Of S on the passive rows, where all of them are independent and it was the last one used.
     """
 
     solution: Array
@@ -88,6 +90,7 @@ class NonNegativeMinimum:
     residual: float
     solved: bool
     bounded: bool
+    factor: Cholesky | None = None
 
 
 def non_negative_minimum(
@@ -112,12 +115,17 @@ def non_negative_minimum(
     """
     size = len(linear)
     limit = 2 * size + 50 if max_iterations is None else max_iterations
-    units = _units(np.diagonal(matrix))
+    units = _units(matrix.diagonal())
     scale = float(np.max(np.abs(linear / units), initial=0.0)) or 1.0
-    scaled, target = matrix / units / units[:, None], linear / units / scale
+    scaled, target = matrix * (1.0 / units), linear / units / scale
+    scaled *= (1.0 / units)[:, None]  # exact, since these are powers of two
     guess = target > 0 if passive is None else np.array(passive, dtype=bool)
-    solution, iterations = _pivot(scaled, target, guess, limit)
+    solution, iterations, factor = _pivot(scaled, target, guess, limit)
     result = _checked(scaled, target, solution, iterations)
+    if not result.solved or factor is None or len(factor.kept) != np.count_nonzero(result.passive):
+        factor = None
+    else:
+        factor = replace(factor, lower=factor.lower * units[result.passive][:, None])
     if not result.solved:
         result = _proximal(scaled, target, limit, iterations)
     if not result.solved:
@@ -135,6 +143,7 @@ def non_negative_minimum(
         residual=result.residual,
         solved=result.solved,
         bounded=result.bounded,
+        factor=factor,
     )
 
 
@@ -144,19 +153,22 @@ def _units(diagonal: Array) -> Array:
     return np.exp2(np.round(np.log2(np.where(roots > 0, roots, 1.0))))
 
 
-def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Array, int]:
-    """Exchange blocks until no index is on the wrong side or the limit is reached; return the last b."""
+def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Array, int, Cholesky | None]:
+    """Exchange blocks until no index is on the wrong side or the limit is reached.
+
+    Return the last b, the factorisations used, and the last of them if b is its solution and no row was left out.
+    """
     size = len(target)
     record, patience = size + 1, PATIENCE
     solution, absolute = np.zeros(size), np.abs(matrix)
     for iteration in range(1, limit + 1):
-        solution, kept = _passive_solution(matrix, target, passive)
+        solution, kept, factor = _passive_solution(matrix, target, passive)
         slack = matrix @ solution - target
         rounding = size * EPS * (absolute @ np.abs(solution) + np.abs(target))
-        wrong = np.where(kept, solution < -size * EPS * np.max(np.abs(solution), initial=0.0), slack < -rounding)
+        wrong = np.where(kept, solution < -size * EPS * np.abs(solution).max(initial=0.0), slack < -rounding)
         count = int(np.count_nonzero(wrong))
         if count == 0:
-            return np.maximum(solution, 0.0), iteration
+            return np.maximum(solution, 0.0), iteration, factor if factor.complete else None
         if count < record:
             record, patience = count, PATIENCE
         elif patience > 0:
@@ -164,11 +176,11 @@ def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Arr
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         passive = kept ^ wrong
-    return np.maximum(solution, 0.0), limit
+    return np.maximum(solution, 0.0), limit, None
 
 
-def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Mask]:
-    """Solve S_PP b_P = q_P with one step of refinement; return b and the passive rows that are independent."""
+def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Mask, Cholesky]:
+    """Solve S_PP b_P = q_P with one step of refinement; return b, the independent passive rows, and the factor."""
     rows = np.flatnonzero(passive)
     block = matrix[np.ix_(rows, rows)]
     factor = cholesky(block)
@@ -179,7 +191,7 @@ def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Arra
     part += factor.solve(target[rows] - block @ part)
     solution, kept = np.zeros(len(target)), np.zeros(len(target), dtype=bool)
     solution[rows], kept[rows] = part, True
-    return solution, kept
+    return solution, kept, factor
 
 
 def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonNegativeMinimum:
@@ -187,7 +199,7 @@ def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonN
     shifted = matrix + PROXIMAL * np.eye(len(target))
     last, passive = np.zeros(len(target)), target > 0
     for _ in range(PROXIMAL_STEPS):
-        last, used = _pivot(shifted, target + PROXIMAL * last, passive, limit)
+        last, used, _ = _pivot(shifted, target + PROXIMAL * last, passive, limit)
         iterations += used
         passive = last > 0
         result = _checked(matrix, target, last, iterations)
@@ -276,7 +288,7 @@ def _checked(
         slack=slack,
         passive=passive,
         iterations=iterations,
-        residual=float(np.max(violation, initial=0.0)),
+        residual=float(violation.max(initial=0.0)),
         solved=bool(np.all(violation <= np.maximum(TOLERANCE, rounding))),
         bounded=True,
     )

@@ -79,11 +79,12 @@ def cholesky(matrix: Array) -> Cholesky:
         Pivots up to (k + 16) ε times the largest diagonal entry count as zero.
     """
     size = matrix.shape[0]
-    floor = (size + 16) * EPS * float(np.max(np.diagonal(matrix), initial=0.0))
+    floor = (size + 16) * EPS * float(matrix.diagonal().max(initial=0.0))
     if size == 0 or floor == 0.0:
         return Cholesky(size, np.zeros(0, dtype=np.intp), np.zeros((0, 0)))
-    lower, info = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=1)
-    if info == 0 and float(np.min(np.diagonal(lower))) ** 2 > floor:
+    # its transpose has the order of entries that LAPACK wants
+    lower, info = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, clean=1)
+    if info == 0 and float(lower.diagonal().min()) ** 2 > floor:
         return Cholesky(size, np.arange(size), lower)
     lower, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, lower=1, tol=floor)
     kept = np.asarray(pivots[:rank], dtype=np.intp) - 1

@@ -24,6 +24,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
+from relubias.linalg.wide import wide_product
 
 #: Slopes σ′ of each sample in each neuron, shape (n_neurons, n_samples); of a ReLU, whether it is active.
 Slopes = NDArray[np.bool_] | NDArray[np.float64]
@@ -227,21 +228,37 @@ class GramOperator:
         return self.gram @ vector
 
     def wide_matvec(self, vector: NDArray[Any]) -> NDArray[np.longdouble]:
-        """Return K a accumulated in extended precision where the machine has it, for residuals.
+        """Return K a in extended precision where the machine has it, for residuals.
 
         Rounding of the sum is then far below that of the entries, as iterative refinement needs.
         """
+        if self._is_even:
+            return wide_product(self.gram, vector, self._longest)
         # einsum converts K piece by piece, without a copy of the whole.
         return np.asarray(np.einsum("ij,j->i", self.gram, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
 
+    @cached_property
+    def roots(self) -> Array:
+        """√K_ii = ‖x_i‖, shape (n,)."""
+        return np.sqrt(self.diagonal)
+
+    @cached_property
+    def _longest(self) -> float:
+        """The largest K_ii, which no entry exceeds."""
+        return float(self.diagonal.max(initial=0.0))
+
+    @cached_property
+    def _is_even(self) -> bool:
+        """Whether samples are of comparable length, so that digits relative to the longest suffice for all."""
+        return self.n_samples <= 4096 and self._longest <= 1024.0 * float(self.diagonal.min(initial=np.inf))
+
     def matvec_bound(self, vectors: Array) -> Array:
         """Return bounds √K_ii Σ_j √K_jj |a_j| ≥ Σ_j |K_ij a_j| for each row a of `vectors`, shape (p, n)."""
-        roots = np.sqrt(self.diagonal)
-        return np.asarray((np.abs(vectors) @ roots)[:, None] * roots)
+        return np.asarray((np.abs(vectors) @ self.roots)[:, None] * self.roots)
 
     def image_error(self, dual: Array) -> Array:
         """Bound for the error of K a, a of shape (n,), that rounding of the data explains: ε √K_ii Σ_j √K_jj |a_j|."""
-        return np.asarray(EPS * np.sqrt(self.diagonal) * self._reach(dual))
+        return np.asarray(EPS * self.roots * self._reach(dual))
 
     def square_error(self, dual: Array) -> float:
         """Bound for the error of aᵀK a, accumulated in extended precision: ε (Σ_j √K_jj |a_j|)²."""
@@ -252,7 +269,7 @@ class GramOperator:
         return np.asarray(primal - self.wide_matvec(dual), dtype=np.float64)
 
     def _reach(self, dual: Array) -> float:
-        return float(np.sqrt(self.diagonal) @ np.abs(dual))
+        return float(self.roots @ np.abs(dual))
 
     @property
     def _square_eps(self) -> float:

@@ -134,7 +134,7 @@ class FactorOperator(GramOperator):
 
     def image_error(self, dual: Array) -> Array:
         """Bound for the error of K a that the rounding of X explains: ε √K_ii ‖Xᵀa‖."""
-        return np.asarray(EPS * np.sqrt(self.diagonal) * self._length(dual))
+        return np.asarray(EPS * self.roots * self._length(dual))
 
     def square_error(self, dual: Array) -> float:
         """Bound for the error of ‖Xᵀa‖², accumulated in extended precision: 2 ε Σ_j √K_jj |a_j| ‖Xᵀa‖."""

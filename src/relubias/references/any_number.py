@@ -71,7 +71,7 @@ def _estimated(operator: GramOperator, labels: Array, gauge: Gauge) -> Smallest:
 
 def _of_one_sample(operator: GramOperator, labels: Array, gauge: Gauge) -> tuple[float, Array]:
     """The bound that one sample alone proves, and its prices: it needs neurons of total length |y_i|/‖x_i‖."""
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     worst = int(np.argmax(np.abs(labels) / units))
     prices = np.zeros(len(labels))
     prices[worst] = np.sign(labels[worst]) / units[worst]

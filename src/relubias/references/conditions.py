@@ -46,7 +46,7 @@ class Constraints:
     @property
     def scale(self) -> float:
         """max|t|; 0 where nothing is to be fitted."""
-        return float(np.max(np.abs(self.targets), initial=0.0))
+        return float(np.abs(self.targets).max(initial=0.0))
 
     def violations(self, primal: Array) -> Array:
         """β_i − t_i where equal, (β_i − t_i)₊ elsewhere, shape (n,)."""
@@ -109,6 +109,7 @@ def evidence(
     constraints: Constraints,
     dual: Array,
     *,
+    image: NDArray[np.longdouble] | None = None,
     primal: Array | None = None,
     norm: float | None = None,
     distance: float = 0.0,
@@ -122,6 +123,8 @@ def evidence(
     constraints : Constraints
     dual : ndarray, shape (n,)
         Multipliers a; any.
+    image : ndarray, shape (n,), optional
+        K a, where it is known in extended precision already.
     primal : ndarray, shape (n,), optional
         β of the point; by default K a.
     norm : float, optional
@@ -135,12 +138,13 @@ def evidence(
     -------
     Evidence
     """
-    image = operator.wide_matvec(dual)
+    if image is None:
+        image = operator.wide_matvec(dual)
     beta = np.asarray(image, dtype=np.float64) if primal is None else primal
     size = math.sqrt(max(0.0, float(dual.astype(np.longdouble) @ image))) if norm is None else norm
-    scale = constraints.scale or float(np.max(np.abs(beta), initial=0.0)) or 1.0
+    scale = constraints.scale or float(np.abs(beta).max(initial=0.0)) or 1.0
     others = ~constraints.equal
-    lengths = np.sqrt(operator.diagonal) * np.abs(dual)
+    lengths = operator.roots * np.abs(dual)
     rounding = operator.image_error(dual)
     wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
     square = size**2 or 1.0
@@ -179,7 +183,7 @@ def norm_demanded(operator: GramOperator, constraints: Constraints, direction: A
     allowed = np.where(constraints.equal, direction, np.minimum(direction, 0.0))
     wide = allowed.astype(np.longdouble)
     linear = float(wide @ constraints.targets)
-    reach = float(np.sqrt(operator.diagonal) @ np.abs(allowed))
+    reach = float(operator.roots @ np.abs(allowed))
     square = max(0.0, float(wide @ operator.wide_matvec(wide))) + operator.square_error(allowed) + (EPS * reach) ** 2
     if linear <= 0.0:
         return 0.0

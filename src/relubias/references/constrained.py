@@ -129,9 +129,9 @@ def best_multipliers(
         if found is not None:
             return found
     else:
-        dual = multipliers(operator, constraints, binding=binding)
-        if dual is not None:
-            return dual, evidence(operator, constraints, dual)
+        solved = multipliers(operator, constraints, binding=binding)
+        if solved is not None:
+            return solved.dual, evidence(operator, constraints, solved.dual, image=solved.image)
     nothing = np.zeros(operator.n_samples)
     return nothing, evidence(operator, constraints, nothing)
 

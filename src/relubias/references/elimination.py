@@ -11,6 +11,12 @@ and then a_P = L⁻ᵀ(L⁻¹t_P + W b). Rows of P that depend on others are lef
 shows in the residuals. The same blocks solve K_FF a_F = t_F on F = P ∪ {b > 0}, and iterative refinement
 with residuals in extended precision takes the solution to the last digits that K has.
 
+The proof needs K a in extended precision too. It is known for the a′ whose residual was looked at last, and
+
+    K a = K a′ + K (a − a′),
+
+where the second product is so small that double precision will do.
+
 Cost: about one Cholesky factorisation of K for the blocks, and a fraction of one for the pivoting.
 """
 
@@ -21,12 +27,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from relubias.linalg.block_pivoting import non_negative_minimum
+from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
 from relubias.linalg.cholesky import EPS, Cholesky, cholesky
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.gram import Array
 from relubias.references.conditions import Constraints
 
+#: A correction up to this size, relative, may be multiplied by K in double precision: the rounding of extended
+#: precision is as much finer.
+SMALL = float(np.finfo(np.longdouble).eps / np.finfo(np.float64).eps)
 #: Steps of iterative refinement at most; each halves the residual at least, or is the last.
 REFINEMENTS = 12
 
@@ -43,21 +52,46 @@ class _Blocks:
     half: Array
     schur: Array
 
-    def support(self, passive: NDArray[np.bool_]) -> tuple[_Blocks, Cholesky]:
-        """The same blocks with the signed rows restricted to independent passive ones, and the factor of their S."""
-        rows = np.flatnonzero(passive)
-        schur = self.schur[np.ix_(rows, rows)]
-        inner = cholesky(schur)
-        if not inner.complete:
-            rows, schur = rows[inner.kept], schur[np.ix_(inner.kept, inner.kept)]
-            inner = cholesky(schur)
-        return _Blocks(self.equal, self.signed[rows], self.factor, self.half[:, rows], schur), inner
+    def support(self, program: NonNegativeMinimum) -> _Support:
+        """Restrict the signed rows to independent passive ones."""
+        rows, inner = np.flatnonzero(program.passive), program.factor
+        if inner is None:
+            inner = cholesky(self.schur[np.ix_(rows, rows)])
+            if not inner.complete:
+                rows = rows[inner.kept]
+                inner = cholesky(self.schur[np.ix_(rows, rows)])
+        return _Support(self.equal, self.signed[rows], self.factor, self.half[:, rows], inner)
+
+
+@dataclass(frozen=True, eq=False)
+class _Support:
+    """The factors of K on F = (equal, signed): K_PP = L Lᵀ, W = L⁻¹K_PN, and the factor of S."""
+
+    equal: Index
+    signed: Index
+    factor: Cholesky
+    half: Array
+    inner: Cholesky
+
+    def solve(self, right: Array) -> Array:
+        """Return a_F with K_FF a_F = b."""
+        first = self.factor.half_solve(right[: len(self.equal)])
+        second = self.inner.solve(right[len(self.equal) :] - first @ self.half)
+        return np.concatenate([self.factor.half_solve_transposed(first - self.half @ second), second])
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """Multipliers a with a_N ≤ 0 exactly, shape (n,), and K a in extended precision where it is known already."""
+
+    dual: Array
+    image: NDArray[np.longdouble] | None = None
 
 
 def multipliers(
     operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
-) -> Array | None:
-    """Return multipliers a, shape (n,), with a_N ≤ 0 exactly.
+) -> Multipliers | None:
+    """Find the multipliers a.
 
     They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
     judged by its residuals in any case. None where the inequalities seem to contradict the equalities. `binding`, shape
@@ -67,7 +101,7 @@ def multipliers(
     targets = constraints.targets / units
     largest = float(np.abs(targets).max())
     if largest == 0.0:
-        return np.zeros(operator.n_samples)
+        return Multipliers(np.zeros(operator.n_samples))
     scale = float(np.exp2(np.round(np.log2(largest))))
     targets = targets / scale
     blocks = _eliminate(operator, constraints.equal, units)
@@ -77,62 +111,76 @@ def multipliers(
     if not program.bounded:
         return None
     start = np.zeros(operator.n_samples)
-    support, inner = blocks.support(program.passive)
+    support = blocks.support(program)
     if len(support.signed) < np.count_nonzero(program.passive):
         # Dependent rows share the load in more than one way; keep the one that has the right signs.
         start[blocks.signed] = -program.solution
         start[blocks.equal] = blocks.factor.half_solve_transposed(half_target + blocks.half @ program.solution)
-    scaled = _refined(operator, support, inner, targets, units, start)
-    return np.asarray(np.where(constraints.equal, scaled, np.minimum(scaled, 0.0)) * (scale / units))
+    scaled, seen, image = _refined(operator, support, targets, units, start)
+    scaled = np.where(constraints.equal, scaled, np.minimum(scaled, 0.0))
+    moved = np.asarray(scaled - seen, dtype=np.float64)
+    if not float(np.abs(moved).max()) <= SMALL * float(np.abs(scaled).max()):
+        return Multipliers(scaled * (scale / units))
+    image = image + operator.matvec(moved / units) / units
+    # units and scale are powers of two
+    return Multipliers(scaled * (scale / units), np.asarray(image * (units * scale), dtype=np.longdouble))
 
 
 def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
     nonzero = operator.diagonal > 0
     first, second = np.flatnonzero(equal & nonzero), np.flatnonzero(~equal & nonzero)
-    factor = cholesky(operator.block(first) / units[first] / units[first][:, None])
+    inverse = 1.0 / units  # exact, since these are powers of two
+
+    def scaled(rows: Index, columns: Index) -> Array:
+        block = operator.block(rows, columns)
+        block *= inverse[columns]
+        block *= inverse[rows][:, None]
+        return block
+
+    factor = cholesky(scaled(first, first))
     first = first[factor.kept]
-    half = factor.half_solve(operator.block(first, second) / units[second] / units[first][:, None])
-    schur = operator.block(second) / units[second] / units[second][:, None]
+    half = factor.half_solve(scaled(second, first).T)  # the order of entries that BLAS wants, since K is symmetric
+    schur = scaled(second, second)
     schur -= half.T @ half
     # A row whose remainder is rounding lies in the span of P: its β is already decided.
-    undecided = np.flatnonzero(np.diagonal(schur) > (operator.n_samples + 16) * EPS)
+    undecided = np.flatnonzero(schur.diagonal() > (operator.n_samples + 16) * EPS)
     if len(undecided) < len(second):
         second, half, schur = second[undecided], half[:, undecided], schur[np.ix_(undecided, undecided)]
     return _Blocks(first, second, factor, half, schur)
 
 
 def _refined(
-    operator: GramOperator, blocks: _Blocks, inner: Cholesky, targets: Array, units: Array, start: Array
-) -> Array:
-    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit; return a, shape (n,).
+    operator: GramOperator, support: _Support, targets: Array, units: Array, start: Array
+) -> tuple[Array, NDArray[np.longdouble], NDArray[np.longdouble]]:
+    """Correct `start` on F = (equal, signed) until (K a)_F = t_F to the last digit.
 
-    Each correction shrinks the residual by about the same factor, so that the last one need not be looked at; `inner`
-    is the factor of S.
+    Return a, the a′ whose residual was looked at last, and K a′, each of shape (n,). Each correction shrinks the
+    residual by about the same factor, so that the last one need not be looked at.
     """
-    support = np.concatenate([blocks.equal, blocks.signed])
+    rows = np.concatenate([support.equal, support.signed])
 
-    def residual(values: NDArray[np.longdouble]) -> Array:
-        image = operator.wide_matvec(values / units) / units
-        return np.asarray((targets - image)[support], dtype=np.float64)
+    def image_of(values: NDArray[np.longdouble]) -> NDArray[np.longdouble]:
+        return operator.wide_matvec(values / units) / units
 
     current = start.astype(np.longdouble)
-    rest = residual(current) if np.any(start) else targets[support]
-    best, smallest = current, float(np.max(np.abs(rest), initial=0.0))
+    seen = current
+    image = image_of(current) if start.any() else np.zeros_like(current)
+    rest = np.asarray((targets - image)[rows], dtype=np.float64)
+    best, smallest = current, float(np.abs(rest).max(initial=0.0))
     is_last = False
     for _ in range(REFINEMENTS):
-        first = blocks.factor.half_solve(rest[: len(blocks.equal)])
-        second = inner.solve(rest[len(blocks.equal) :] - first @ blocks.half)
-        first = blocks.factor.half_solve_transposed(first - blocks.half @ second)
         current = current.copy()
-        current[support] += np.concatenate([first, second])
+        current[rows] += support.solve(rest)
         if is_last:
-            return np.asarray(current, dtype=np.float64)
-        rest = residual(current)
-        size = float(np.max(np.abs(rest), initial=0.0))
+            best = current
+            break
+        seen, image = current, image_of(current)
+        rest = np.asarray((targets - image)[rows], dtype=np.float64)
+        size = float(np.abs(rest).max(initial=0.0))
         if not size < smallest / 2:
             break
         is_last = size * (size / smallest) <= EPS / 2
         best, smallest = current, size
         if size <= EPS:
             break
-    return np.asarray(best, dtype=np.float64)
+    return np.asarray(best, dtype=np.float64), seen, image

@@ -78,7 +78,7 @@ def exact_loads(operator: GramOperator, prices: Array) -> Loads:
         z.
     """
     own, other = np.flatnonzero(prices > 0), np.flatnonzero(prices < 0)
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     gram = operator.gram / units / units[:, None]
     scaled = prices * units
     coefficients = np.zeros((2 ** len(own), len(prices)))
@@ -96,7 +96,7 @@ def exact_loads(operator: GramOperator, prices: Array) -> Loads:
 
 def _safe_root(operator: GramOperator, square: float, dual: Array) -> float:
     """√(square + margin) for a square aᵀK a, or one of smaller coefficients than a, summed in float64."""
-    reach = float(np.sqrt(operator.diagonal) @ np.abs(dual))
+    reach = float(operator.roots @ np.abs(dual))
     if operator.factor is None:
         margin = (len(dual) + 4) * EPS * reach**2
     else:  # each entry of Lᵀa is a sum with the rounding of its terms

@@ -313,7 +313,7 @@ class ManyTree:
         operator = self.problem.operator
         rounding = ROUNDING * np.sum([operator.image_error(own) for own in found.dual], axis=0)
         clear = open_ & (missed > rounding + MISSED * self.scale)
-        loads = np.sqrt(operator.diagonal) * np.max(np.abs(found.dual), axis=0)
+        loads = operator.roots * np.max(np.abs(found.dual), axis=0)
         if not np.any(found.dual):
             loads = missed
         if not np.any(clear):

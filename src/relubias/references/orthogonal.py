@@ -46,7 +46,7 @@ from relubias.references.smallest import Smallest, bound_from
 
 def is_orthogonal(operator: GramOperator) -> bool:
     """Whether rows, none of them zero, are orthogonal up to rounding."""
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     cosines = np.abs(operator.gram / units / units[:, None])
     np.fill_diagonal(cosines, 0.0)
     return bool(cosines.max(initial=0.0) <= (operator.n_samples + 16) * EPS)

@@ -49,7 +49,7 @@ def smallest_network(operator: GramOperator, labels: Array, gauge: Gauge) -> Sma
         Labels in the reach of the rows; not all 0.
     gauge : Gauge
     """
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     factor = _factor(operator) / units[:, None]
     targets = labels / units
     scale = float(np.abs(targets).max())
@@ -79,7 +79,7 @@ def _factor(operator: GramOperator) -> Array:
     """L with K = L Lᵀ."""
     if operator.factor is not None:
         return operator.factor
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     values, vectors = scipy.linalg.eigh(operator.gram / units / units[:, None])
     kept = values > operator.n_samples * EPS * values[-1]
     return np.asarray(units[:, None] * vectors[:, kept] * np.sqrt(values[kept]))
@@ -102,7 +102,7 @@ def _inner(operator: GramOperator, at_zero: NDArray[np.bool_], side: Array | flo
     aims: Array = np.where(at_zero, side, 0.0) + generic
     if operator.rank == operator.n_samples:
         return aims
-    units = np.sqrt(operator.diagonal)
+    units = operator.roots
     return np.asarray(operator.matvec(operator.pseudo_solve(aims * units).T).T / units)
 
 
@@ -118,7 +118,7 @@ def _priced(
         most[sign] = loads.bound
         worth = np.flatnonzero(loads.bounds > level * (1 + WORTH))
         best = loads.coefficients[worth[np.argsort(-loads.bounds[worth])]]
-        images = operator.matvec(best.T).T / np.sqrt(operator.diagonal)
+        images = operator.matvec(best.T).T / operator.roots
         at_zero = np.abs(images) <= SIDE * np.abs(images).max(axis=1, initial=0.0, keepdims=True)
         patterns = np.where(at_zero, _inner(operator, at_zero, -1.0), images) > 0
         cells = _extended(cells, float(sign), patterns)

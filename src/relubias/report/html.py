@@ -54,12 +54,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; columns named in `numbers` are set flush right."""
+    """A table; columns named in `numbers` are set flush right; a `stacked` one is a list of rows on a narrow screen."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
     numbers: Sequence[str] = ()
     caption: str = ""
+    stacked: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,12 +129,15 @@ def _block(block: Block) -> str:
 def _table(table: Table) -> str:
     flush = [' class="number"' if name in table.numbers else "" for name in table.head]
     head = "".join(f"<th{side}>{_inline(name)}</th>" for name, side in zip(table.head, flush, strict=True))
+    if table.stacked:  # each cell says what it is, for screens on which the head is not shown
+        flush = [f'{side} data-label="{markup.escape(name)}"' for name, side in zip(table.head, flush, strict=True)]
     rows = "\n".join(
         f"<tr>{''.join(_cell(cell, side) for cell, side in zip(row, flush, strict=True))}</tr>" for row in table.rows
     )
     caption = f"<caption>{_inline(table.caption)}</caption>" if table.caption else ""
+    kind = ' class="stacked"' if table.stacked else ""
     return (
-        f'<div class="scroll" tabindex="0"><table>{caption}<thead><tr>{head}</tr></thead>\n'
+        f'<div class="scroll" tabindex="0"><table{kind}>{caption}<thead><tr>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -209,6 +213,14 @@ footer { color: #555; font-size: .88rem; margin: 3rem auto 2rem; }
   body { font-size: 15px; }
   h1 { font-size: 1.5rem; }
   h2 { font-size: 1.25rem; }
+}
+@media screen and (max-width: 48rem) {
+  .stacked thead { display: none; }
+  .stacked, .stacked tbody, .stacked tr, .stacked td { display: block; }
+  .stacked tr { border-bottom: 1px solid #bbb; padding: .5rem 0; }
+  .stacked td { border: 0; padding: .1rem 0; }
+  .stacked td:first-child { font-weight: 600; }
+  .stacked td:not(:first-child)::before { content: attr(data-label) ": "; color: #555; }
 }
 @media print {
   body { font-size: 10pt; }

@@ -109,8 +109,9 @@ def _how_far() -> list[Block]:
         ),
         Text(
             "Claims are about random data, so that each is tested on many draws. Numbers come with 95 % intervals over "
-            "independent draws, and with the number of draws; limits of training are proven limits, not a loss that "
-            "looks flat. A claim is called supported only if the same judgement rejects a negative control: data or a "
-            "law for which the claim is false."
+            "independent draws, and with the number of draws. Limits of training are proven, not a loss that looks "
+            "flat, but for other losses and for two trained layers, where no proof is known: there the state in which "
+            "nothing moves beyond rounding is taken, and the section says so. A claim is called supported only if the "
+            "same judgement rejects a negative control: data or a law for which the claim is false."
         ),
     ]

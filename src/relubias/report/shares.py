@@ -1,8 +1,8 @@
-"""Shares of draws side by side, each with its interval: what was claimed, and the same for a negative control."""
+"""Shares of draws with their intervals: side by side with those of a negative control, or over a coordinate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,4 +54,37 @@ def shares(groups: Mapping[str, Mapping[str, Estimate]], *, title: str) -> Figur
         axes.set_xlabel("share of draws, with its interval")
         legend(axes)
         sheet.suptitle(f"{title[:1].upper()}{title[1:]}", x=0.01, ha="left", fontsize=10)
+    return sheet
+
+
+def shares_over(lines: Mapping[str, Sequence[tuple[float, Estimate]]], *, xlabel: str, ylabel: str) -> Figure:
+    """Draw shares with their intervals over a positive coordinate, one line a name.
+
+    Parameters
+    ----------
+    lines : mapping of str to sequence of (float, Estimate)
+        Places and shares; in a figure in black and white lines differ in dashes and marker.
+    xlabel, ylabel : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ArgumentError
+        If there is nothing to draw.
+    """
+    if not any(lines.values()):
+        raise ArgumentError("there are no shares to draw; give at least one.")
+    with page() as (sheet, axes):
+        for (name, points), (colour, line, marker) in zip(lines.items(), LOOKS, strict=False):
+            places = [place for place, _ in points]
+            found = np.array([share for _, share in points]).reshape(-1, 3)
+            widths = np.abs(found[:, 1:] - found[:, :1]).T
+            axes.errorbar(
+                places, found[:, 0], widths, marker=marker, linestyle=line, color=colour, capsize=2, label=name
+            )
+        axes.set(xscale="log", xlabel=xlabel, ylabel=ylabel, ylim=(-0.03, 1.03))
+        legend(axes)
     return sheet

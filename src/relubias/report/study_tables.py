@@ -9,7 +9,7 @@ from relubias.studies.check import Forecast
 from relubias.studies.progress import duration
 from relubias.studies.rerun import Rerun
 from relubias.studies.runner import RunReport
-from relubias.studies.store import StudyStatus
+from relubias.studies.stored import StudyStatus
 from relubias.wording import count
 
 
@@ -22,13 +22,14 @@ def forecast_values(found: Forecast) -> dict[str, Any]:
         "seconds": found.seconds,
         "megabytes": found.megabytes,
         "exponent": found.exponent,
+        "all_tried_computed": found.is_whole,
         "tried": [
             {
                 "id": probe.cell.id,
                 "coordinates": probe.cell.coordinates,
                 "status": probe.outcome.status,
                 "message": probe.outcome.message,
-                "cpu_seconds": probe.outcome.cpu_seconds,
+                "cpu_seconds": probe.cpu_seconds,
             }
             for probe in found.probes
         ],
@@ -45,9 +46,13 @@ def forecast_text(found: Forecast) -> str:
     ]
     for probe in found.probes:
         fate = "" if probe.outcome.status == "done" else f"; FAILED: {probe.outcome.message}"
-        lines.append(f"          {1e3 * probe.outcome.cpu_seconds:,.1f} ms  {probe.cell}{fate}")
+        least = "at least " if probe.at_least else ""
+        lines.append(f"          {least}{1e3 * probe.cpu_seconds:,.1f} ms  {probe.cell}{fate}")
     how = f"(samples × neurons)^{found.exponent:.2g} in between" if found.exponent else "all cells alike"
-    return "\n".join([*lines, f"          time is taken for {how}; a forecast, no bound."])
+    lines.append(f"          time is taken for {how}; a forecast, no bound.")
+    if not found.is_whole:
+        lines.append("          Not every one of them was computed: time and memory of the study are not known.")
+    return "\n".join(lines)
 
 
 def run_values(report: RunReport) -> dict[str, Any]:

@@ -2,9 +2,10 @@ r"""How long cells take to settle: the share that has not settled yet, against t
 
     S(t) = #{cells with T > t} / #{cells},      T the step of the last change of pattern.
 
-Cells without a proven last change (cycles, runs whose budget was spent) count as not settled at every step, and are a
-marker at the right end: S is then an upper bound. The usual estimate for censored times (Kaplan and Meier) would treat
-them as if they were like the others; but budgets are spent on exactly the cells that take longest.
+Cells without a proven last change (cycles, runs whose budget was spent, cells that failed for their limit of time)
+count as not settled at every step, and are a marker at the right end: S is then an upper bound. The usual estimate for
+censored times (Kaplan and Meier) would treat them as if they were like the others; but budgets and time are spent on
+exactly the cells that take longest.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.report.axis_labels import axis_label
 from relubias.report.study_page import entitle, groups_of, legend, page
-from relubias.studies.tally import Sieve, Tally, numbers_of, together
+from relubias.studies.limits import OVER_TIME
+from relubias.studies.tally import FAILURES, Sieve, Tally, numbers_of, together
 from relubias.wording import count
 
 if TYPE_CHECKING:
@@ -107,4 +109,13 @@ def _settling(rows: DataFrame, value: str) -> Settling:
     sieve = Sieve(rows)
     steps = numbers_of(rows, value)[sieve.kept]
     known = np.isfinite(steps)
-    return Settling(np.sort(steps[known]), int(np.count_nonzero(~known)), sieve.tally())
+    return Settling(np.sort(steps[known]), int(np.count_nonzero(~known)) + _out_of_time(rows), sieve.tally())
+
+
+def _out_of_time(rows: DataFrame) -> int:
+    """How many cells failed because they took too long."""
+    failed = rows[rows["status"] == "failed"]
+    for column in FAILURES:
+        if column in rows.columns:
+            return sum(str(told).startswith(OVER_TIME) for told in failed[column])
+    return 0

@@ -22,7 +22,8 @@ from relubias.studies.measures import MEASURES
 from relubias.studies.rerun import Rerun, rerun
 from relubias.studies.runner import RunReport, Snapshot, run
 from relubias.studies.spec import Study
-from relubias.studies.store import Store, StoredCell, StudyStatus
+from relubias.studies.store import Store
+from relubias.studies.stored import StoredCell, StudyStatus
 
 __all__ = [
     "MEASURES",

@@ -92,6 +92,7 @@ def by_size(
     """
     require_columns(rows, ["trial", value, *coordinates])
     points = np.column_stack([numbers_of(rows, name) for name in coordinates])
+    _refuse_mixtures(rows, coordinates)
     sieve = Sieve(rows)
     if certified:
         sieve.require_limits()
@@ -102,7 +103,6 @@ def by_size(
         sieve.drop(f"with a {value} that is not positive", ~(numbers > 0))
         for j, name in enumerate(coordinates):
             sieve.drop(f"with a {name} that is not positive", ~(points[:, j] > 0))
-    _refuse_mixtures(rows, sieve.kept, coordinates)
 
     # Sizes of all cells, so that one whose cells are all left out is still named among the losses.
     placed = np.isfinite(points).all(axis=1)
@@ -121,14 +121,14 @@ def by_size(
     return BySize(tuple(coordinates), sizes[used], tuple(values[s] for s in used), sieve.tally(losses))
 
 
-def _refuse_mixtures(rows: DataFrame, kept: NDArray[np.bool_], coordinates: Sequence[str]) -> None:
+def _refuse_mixtures(rows: DataFrame, coordinates: Sequence[str]) -> None:
+    """Of all cells, also those that will be left out: each might be the only one of its kind that is left."""
     keys = [*coordinates, "trial"]
-    used = rows.loc[kept]
-    twice = used.duplicated(keys, keep=False)
+    twice = rows.duplicated(keys, keep=False) & rows[keys].notna().all(axis=1)
     if not twice.any():
         return
-    first = used.loc[twice].iloc[0]
-    mixed = used.loc[(used[keys] == first[keys]).all(axis=1)]
+    first = rows.loc[twice].iloc[0]
+    mixed = rows.loc[(rows[keys] == first[keys]).all(axis=1)]
     # Measured columns differ too; coordinates are those with few values over the whole study.
     differing = [
         str(name)

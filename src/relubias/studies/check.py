@@ -20,7 +20,8 @@ from statistics import fmean
 from typing import Any
 
 from relubias.studies.grid import Axis, Cell
-from relubias.studies.processes import cores, once
+from relubias.studies.limits import OVER_TIME
+from relubias.studies.processes import checked_workers, once
 from relubias.studies.settings import Settings
 from relubias.studies.spec import Study
 from relubias.studies.work import Outcome
@@ -33,11 +34,27 @@ STEEPEST = 4.0
 
 @dataclass(frozen=True)
 class Probe:
-    """A cell that was computed for the forecast; `size` is its number of samples times its number of neurons."""
+    """A cell that was computed for the forecast.
+
+    Attributes
+    ----------
+    cell : Cell
+    size : int
+        Its number of samples times its number of neurons.
+    outcome : Outcome
+    at_least : float
+        Seconds that it took at least, where it was killed and cannot tell.
+    """
 
     cell: Cell
     size: int
     outcome: Outcome
+    at_least: float = 0.0
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Time of the processor, or what it was at least."""
+        return max(self.outcome.cpu_seconds, self.at_least)
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,11 @@ class Forecast:
         """By the clock, with all workers busy."""
         return self.cpu_seconds / self.workers
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every cell that was tried was computed; else time and memory may be far more, or less."""
+        return all(probe.outcome.status == "done" for probe in self.probes)
+
 
 def forecast(study: Study, *, workers: int | None = None) -> Forecast:
     """Compute a few cells of a study, and say what all of it will take.
@@ -77,21 +99,31 @@ def forecast(study: Study, *, workers: int | None = None) -> Forecast:
     ----------
     study : Study
     workers : int, optional
-        By default one a core.
+        By default, and at most, one a core.
+
+    Raises
+    ------
+    ArgumentError
+        If there cannot be so many workers.
     """
+    count = checked_workers(workers)
     sized = [axis for axis in study.axes if len({_size(study, axis, place) for place in range(len(axis.points))}) > 1]
     sizes = [_size_at(study, _coordinates(sized, points)) for points in _products(sized)]
     tried = list({cell.id: cell for cell in (Cell.at(ends, 1) for ends in _ends(study, sized, sizes))}.values())
     seconds = PATIENCE if study.limits.seconds is None else study.limits.seconds
     outcomes = once(replace(study, limits=replace(study.limits, seconds=seconds)), tried)
     probes = tuple(
-        Probe(cell, _size_at(study, cell.coordinates), outcome) for cell, outcome in zip(tried, outcomes, strict=True)
+        Probe(
+            cell,
+            _size_at(study, cell.coordinates),
+            outcome,
+            at_least=seconds if outcome.message.startswith(OVER_TIME) else 0.0,
+        )
+        for cell, outcome in zip(tried, outcomes, strict=True)
     )
-    count = cores() if workers is None else workers
     smallest, largest = min(sizes), max(sizes)
     low, high = (
-        max(1e-4, fmean(probe.outcome.cpu_seconds for probe in probes if probe.size == size))
-        for size in (smallest, largest)
+        max(1e-4, fmean(probe.cpu_seconds for probe in probes if probe.size == size)) for size in (smallest, largest)
     )
     exponent = 0.0
     if largest > smallest:

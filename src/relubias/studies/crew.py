@@ -6,7 +6,7 @@ A crew has *lanes*. Cells go out to a lane in batches and come back one by one, 
     Lost(lane, held, blamed, …)    a worker died; what it held is to be given out again, `blamed` was being computed
 
 In a lane of one process cells are computed in their order, so that the one to blame is the first that has not come
-back. A cluster is one wide lane; there all cells of a batch are blamed, and computed one by one from then on.
+back. A cluster is one wide lane, whose workers tell which cell they have begun.
 """
 
 from __future__ import annotations
@@ -50,14 +50,11 @@ class Lane:
     def overdue(self, limit: float | None) -> str | None:
         """The id of the cell that has not come back long after its limit of time, if there is one.
 
-        Of a lane of one process that is the one that is being computed. In a wide one, batches come back as a whole:
-        the oldest cell is overdue when all that is out could have taken its whole time, one cell after the other.
+        In a lane of one process that is the one that is being computed.
         """
         if limit is None or not self.out or not self.is_ready:
             return None
-        turns = 1.0 if self.width == 1 else 1.0 + len(self.out) / self.width
-        late = time.monotonic() - self.since > turns * (limit + GRACE)
-        return next(iter(self.out)) if late else None
+        return next(iter(self.out)) if time.monotonic() - self.since > limit + GRACE else None
 
     def give(self, cells: Sequence[Cell]) -> None:
         """Note that these cells are out."""
@@ -124,8 +121,12 @@ class Crew(Protocol):
         """Give cells to a lane."""
         ...
 
-    def give_up(self, lane: Lane, id: str) -> None:
-        """End the computation of a cell, if need be with its process; an event tells what became of the others."""
+    def look(self) -> None:
+        """Look around, a few times a second: has anybody come or gone?"""
+        ...
+
+    def give_up(self, lane: Lane, id: str) -> Outcome:
+        """Fail a cell that does not end, if need be with its process; an event tells what became of the others."""
         ...
 
     def mourn(self, lost: Lost) -> Lost:

@@ -6,6 +6,7 @@
     exponent_test(fit, value)                      a hypothesised exponent
     law_ratio(rows, y=…, prediction=…, x=…)        a law with its constant: measured / predicted → 1
     proportion(rows, condition, needs=…)           a probability; proportions(…, by=…) at each value of coordinates
+    threshold(places, successes)                   where a rising probability is one half
 
 Rows are a pandas DataFrame with one row a cell: coordinates and measurements under their dotted names, "trial",
 "status" ("done", "failed") and "failure". Every result carries its :class:`Tally`: which cells were left out, and why.
@@ -18,6 +19,7 @@ from relubias.studies.law_ratio import LawRatio, law_ratio
 from relubias.studies.power_law import ExponentTest, PowerLaw, exponent_test, power_law
 from relubias.studies.proportion import Proportion, proportion, proportions
 from relubias.studies.tally import Loss, Tally
+from relubias.studies.threshold import threshold
 
 __all__ = [
     "Estimate",
@@ -32,4 +34,5 @@ __all__ = [
     "power_law",
     "proportion",
     "proportions",
+    "threshold",
 ]

@@ -115,10 +115,12 @@ def _axis(lists: Mapping[str, Sequence[Any]], where: str) -> Axis:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ArgumentError(f"{where}: linked lists must have as many values each: {told}.")
     points = tuple(zip(*columns, strict=True))
-    spelled = [json_of(point) for point in points]
-    for point, text in zip(points, spelled, strict=True):
-        if spelled.count(text) > 1:
+    seen: set[str] = set()
+    for point in points:
+        text = json_of(point)
+        if text in seen:
             raise ArgumentError(f"{where}.{' and '.join(lists)}: {shown(point[0])} is listed twice.")
+        seen.add(text)
     return Axis(tuple(lists), points)
 
 

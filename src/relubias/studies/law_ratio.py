@@ -6,12 +6,15 @@ A power law tests an exponent; the ratio tests exponent and constant at once. Ea
 order statistics, which assumes nothing about the noise. At a finite size a true asymptotic law is still off by its
 next term, so that two findings are *consistent* with the claim:
 
-1. **reached**: the interval of ρ at the last size on the way to the limit contains 1;
+1. **reached**: the interval of ρ at the last size on the way to the limit contains 1, and is no wider than a margin m
+   around it, so that ρ is shown to be within m of 1 there;
 2. **approaching**: |ρ_s − 1| ∝ x^q with the whole interval of q on the side of decrease, and without lack of fit. The
    second half matters: |ρ − 1| = 0.1 + x^{−½} shrinks as well, on its way to another limit, and it bends.
 
-Anything else is inconsistent. Where 1 is the ratio at every size, (1) is missed with the probability 1 − confidence.
-The criterion is ours.
+Where the interval contains 1 but leaves the margin, the trials are too few to tell, and nothing is *decided*. Anything
+else is inconsistent. Where 1 is the ratio at every size, (1) is missed with the probability 1 − confidence. A limit
+that differs from 1 by less than m, or a ratio that just passes 1 at the last size, is called consistent: a finding is
+worth its margin, and the last size. The criterion is ours.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relubias.arguments import generator_of
+from relubias.arguments import generator_of, is_number
 from relubias.errors import ArgumentError
 from relubias.linalg.gram import Array
 from relubias.studies.bootstrap import (
@@ -68,8 +71,12 @@ class LawRatio:
         q of |ρ − 1| ∝ x^q; None where a ratio is 1 up to rounding.
     lack_of_fit : float or None
         p-value of the hypothesis that |ρ − 1| follows a power law; None where there is no trend.
-    reached, approaching, consistent : bool
-        The two findings, and either of them.
+    margin : float
+        m.
+    reached, approaching : bool
+        The two findings.
+    consistent : bool or None
+        Whether either of them was made; None where the last interval contains 1 and is too wide to tell.
     confidence : float
         Of each interval.
     message : str
@@ -87,6 +94,7 @@ class LawRatio:
     trials: np.ndarray[tuple[int], np.dtype[np.intp]]
     trend: Estimate | None
     lack_of_fit: float | None
+    margin: float
     reached: bool
     approaching: bool
     confidence: float
@@ -96,16 +104,23 @@ class LawRatio:
         return f"<LawRatio: {self.message}>"
 
     @property
-    def consistent(self) -> bool:
-        """Whether the rows are consistent with a ratio that tends to 1."""
-        return self.reached or self.approaching
+    def consistent(self) -> bool | None:
+        """Whether the rows are consistent with a ratio that tends to 1; None where they are too few to tell."""
+        if self.reached or self.approaching:
+            return True
+        return None if self.ratios[-1].contains(1.0) else False
 
     @property
     def message(self) -> str:
         """The verdict in words."""
         place = "→ ∞" if self.towards == "infinity" else "→ 0"
-        how = "the ratio is there" if self.reached else "it approaches" if self.approaching else "it stays away"
-        text = f"{self.y} / {self.prediction} is {'consistent' if self.consistent else 'inconsistent'} with 1 as "
+        verdict = {True: "consistent with 1", None: "not decided to be 1 or not", False: "inconsistent with 1"}
+        how = f"the ratio is within {100 * self.margin:g} % of it" if self.reached else "it stays away"
+        if not self.reached and self.consistent is not False:
+            how = (
+                "it approaches" if self.approaching else f"the interval is wider than {100 * self.margin:g} % around 1"
+            )
+        text = f"{self.y} / {self.prediction} is {verdict[self.consistent]} as "
         text += f"{self.x} {place}, {how}: {self.ratios[-1]} at {number(self.sizes[-1])} ({100 * self.confidence:g} %)"
         if self.trend is not None:
             text += f"; |ratio − 1| ∝ ({self.x})^{self.trend}, lack of fit p = {number(self.lack_of_fit or 0.0)}"
@@ -119,6 +134,7 @@ def law_ratio(
     prediction: str | Callable[[DataFrame], Any],
     x: str,
     towards: str = "infinity",
+    margin: float = 0.1,
     confidence: float = 0.95,
     resamples: int = 4000,
     rng: int | np.random.Generator = 0,
@@ -138,6 +154,8 @@ def law_ratio(
         Coordinate along which the law becomes exact.
     towards : str
         "infinity" or "zero": where in x it does.
+    margin : float
+        How far from 1 the last ratio may still be when it is said to be there.
     confidence, resamples, rng, certified
         As for :func:`power_law`.
 
@@ -149,8 +167,10 @@ def law_ratio(
     ------
     ArgumentError
         If a column is missing, fewer than 3 sizes have enough trials for an interval, `towards` is neither word, or two
-        cells share size and trial.
+        cells share size and trial, or the margin is not between 0 and 1.
     """
+    if not is_number(margin) or not 0 < margin < 1:
+        raise ArgumentError(f"margin must be a number between 0 and 1; it is {margin!r:.80}.")
     confidence, resamples, generator = checked_confidence(confidence), checked_resamples(resamples), generator_of(rng)
     if towards not in LIMITS:
         raise ArgumentError(f"towards must be 'infinity' or 'zero'; it is {towards!r}.")
@@ -186,11 +206,16 @@ def law_ratio(
         trials=data.trials[order],
         trend=trend,
         lack_of_fit=lack,
-        reached=ratios[order][-1].contains(1.0),
+        margin=margin,
+        reached=_within(ratios[order][-1], margin),
         approaching=falls and lack is not None and lack >= 1.0 - confidence,
         confidence=confidence,
         tally=data.tally,
     )
+
+
+def _within(ratio: Estimate, margin: float) -> bool:
+    return 1.0 - margin <= ratio.low <= 1.0 <= ratio.high <= 1.0 + margin
 
 
 def fewest_for_interval(confidence: float) -> int:

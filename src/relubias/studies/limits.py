@@ -82,8 +82,13 @@ def limited(limits: Limits, *, alone: bool) -> Iterator[None]:
         raise OverLimit(_over_memory(limits)) from error
 
 
-def _over_time(limits: Limits) -> str:
-    return f"the cell took longer than its limit of {limits.seconds:g} s"
+#: How every sentence begins that says so.
+OVER_TIME = "the cell took longer than its limit of"
+
+
+def over_time(limits: Limits) -> str:
+    """That a cell was over its limit of time, in words."""
+    return f"{OVER_TIME} {limits.seconds:g} s"
 
 
 def _over_memory(limits: Limits) -> str:
@@ -97,7 +102,7 @@ def _timer(seconds: float | None) -> Iterator[None]:
         return
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise OverLimit(_over_time(Limits(seconds)))
+        raise OverLimit(over_time(Limits(seconds)))
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -145,7 +150,7 @@ def _watched(limits: Limits) -> Iterator[None]:
     def watch() -> None:
         while not done.wait(LOOK):
             if limits.seconds is not None and time.monotonic() - begun > limits.seconds:
-                said.append(_over_time(limits))
+                said.append(over_time(limits))
             elif limits.megabytes is not None and memory and _memory(1) - memory > limits.megabytes * 1e6:
                 said.append(_over_memory(limits))
             with guard:

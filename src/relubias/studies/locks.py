@@ -13,10 +13,14 @@ import socket
 import sqlite3
 import subprocess
 import time
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from relubias.errors import DataError
+
+#: Stores that this process is writing to, by their resolved path. A row of this process for any other was left behind
+#: when there was no room to delete it.
+_HELD: set[Path] = set()
 
 TABLE = "CREATE TABLE holder (one INTEGER PRIMARY KEY CHECK (one = 1), host TEXT, pid INTEGER, began TEXT, since REAL)"
 
@@ -92,7 +96,16 @@ def holder_of(connection: sqlite3.Connection) -> Holder | None:
 
 
 def take(connection: sqlite3.Connection, path: Path, *, take_over: bool = False) -> Holder | None:
-    """Make this process the holder, inside a transaction of the caller; return the dead holder before it, if any.
+    """Make this process the holder; return the dead holder before it, if any.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Inside a transaction of the caller.
+    path : Path
+        Of the store.
+    take_over : bool
+        Take it also from a process of which nothing can be told.
 
     Raises
     ------
@@ -101,6 +114,8 @@ def take(connection: sqlite3.Connection, path: Path, *, take_over: bool = False)
     """
     before = holder_of(connection)
     alive = False if before is None else before.is_alive
+    if before == replace(Holder.me(), since=getattr(before, "since", 0.0)) and path.resolve() not in _HELD:
+        alive = False
     if alive:
         raise DataError(f"{path} is being written by {before}; wait for it, or stop it: what it has done is kept.")
     if alive is None and not take_over:
@@ -110,9 +125,19 @@ def take(connection: sqlite3.Connection, path: Path, *, take_over: bool = False)
         )
     connection.execute("DELETE FROM holder")
     connection.execute("INSERT INTO holder VALUES (1, ?, ?, ?, ?)", astuple(Holder.me()))
+    _HELD.add(path.resolve())
     return before
 
 
-def release(connection: sqlite3.Connection) -> None:
-    """Let go of the store, if this process has it."""
+def release(connection: sqlite3.Connection, path: Path) -> None:
+    """Let go of the store, if this process has it.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Inside a transaction of the caller.
+    path : Path
+        Of the store.
+    """
+    _HELD.discard(path.resolve())
     connection.execute("DELETE FROM holder WHERE pid = ? AND host = ?", (os.getpid(), socket.gethostname()))

@@ -92,6 +92,18 @@ def _deep_enough(cell: Measured) -> float:
     return depth
 
 
+def _guaranteed(cell: Measured) -> bool:
+    known = audit_of(cell.run).guarantee
+    return known.activity and known.inactivity
+
+
+def _descent(cell: Measured) -> Run:
+    """The run; Undefined for a flow, whose changes have times and no steps."""
+    if cell.run.is_flow:
+        raise Undefined("a flow has no steps")
+    return cell.run
+
+
 def _own(run: Run) -> Mask:
     """Pairs of neuron and sample where the neuron has the sign of the label."""
     return np.asarray(np.array(run.signs)[:, None] * run.problem.labels > 0)
@@ -116,7 +128,7 @@ def _kept(cell: Measured) -> float:
 
 def _off_at_once(cell: Measured) -> float:
     """A pattern that was on, is off, and changed last at step 1 changed at step 1 only."""
-    run = cell.run
+    run = _descent(cell)
     once = np.asarray((run.last_change == 1) & ~run.state.pattern)
     return _share(once, _opposed(run) & run.start.pattern, "sample that starts active in a neuron of the other sign")
 
@@ -148,9 +160,12 @@ def _decoupled(cell: Measured) -> bool:
 
 
 def _settled_at_once(cell: Measured) -> bool:
-    if cell.run.stabilised_at is None:
+    run = _descent(cell)
+    if np.any(run.last_change > 1):
         return False
-    return bool(cell.run.stabilised_at <= 1)
+    if run.stabilised_at is None:
+        raise Undefined("the pattern has not changed after step 1 so far, but may do so")
+    return True
 
 
 def _from_linear(cell: Measured) -> float:
@@ -185,7 +200,7 @@ THEORY: dict[str, Measure] = {
     ),
     "lemmas.deep_enough": Measure("real", "largest depth from which a sample came back", _deep_enough),
     "lemmas.guaranteed": Measure(
-        "truth", "whether both lemmas were known before", lambda c: audit_of(c.run).guarantee.since is not None
+        "truth", "whether both lemmas were known before the run, its first step included", _guaranteed
     ),
     "start.depth": Measure("real", "least depth of an inactive sample at the start", _depth),
     "problem.interference": Measure("real", "√(n/d₂) max|y|", _interference),

@@ -19,13 +19,15 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 
-from relubias.errors import RelubiasError
+from relubias.arguments import is_whole
+from relubias.errors import ArgumentError, RelubiasError
 from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.spec import Study
-from relubias.studies.work import Outcome, failed, had_to_be_killed, one_thread, warm_up, work
+from relubias.studies.work import Outcome, failed, had_to_be_killed, one_thread, told, warm_up, work
 
 #: So many workers in a row may die before they are ready.
 MOST_STILLBORN = 3
@@ -38,12 +40,36 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def checked_workers(workers: int | None) -> int:
+    """Return a number of processes: one a core, if none is given.
+
+    Parameters
+    ----------
+    workers : int or None
+
+    Raises
+    ------
+    ArgumentError
+        If it is no whole number from 1, or more than there are cores.
+    """
+    if workers is None:
+        return cores()
+    if not is_whole(workers) or workers < 1:
+        raise ArgumentError(f"workers must be a whole number from 1; it is {workers!r:.80}.")
+    if workers > cores():
+        raise ArgumentError(
+            f"workers={workers} are more than the {cores()} cores that there are; they would only wait."
+        )
+    return int(workers)
+
+
 @dataclass(eq=False)
 class ProcessLane(Lane):
     """One process."""
 
     executor: ProcessPoolExecutor | None = None
     ready: Future[int] = field(default_factory=Future)
+    given_up: bool = False
 
     def start(self, study: Study, events: Events) -> None:
         """Start the process, and a thread that listens to it."""
@@ -103,11 +129,16 @@ class Processes:
         """Give cells to a process; if it has just died, an event about it is on its way."""
         lane.give(cells)
         with suppress(BrokenProcessPool):
-            _process(lane).submit(_compute, tuple(cells))
+            _process(lane).submit(_compute, tuple(cells)).add_done_callback(partial(_end_if_it_failed, _own(lane)))
 
-    def give_up(self, lane: Lane, id: str) -> None:
-        """Kill the process; an event about it follows."""
+    def look(self) -> None:
+        """Nothing is to be seen: an event tells when a process has died."""
+
+    def give_up(self, lane: Lane, id: str) -> Outcome:
+        """Kill the process; an event about it follows, for which no other cell is to blame."""
+        _own(lane).given_up = True
         _own(lane).kill()
+        return failed(id, had_to_be_killed(self.study.limits))
 
     def mourn(self, lost: Lost) -> Lost:
         """Start a new process in the place of one that died, and tell what it held.
@@ -127,8 +158,9 @@ class Processes:
                 "`if __name__ == '__main__':`, since every worker reads the script too."
             )
         held = tuple(lane.out)
+        blameless, lane.given_up = stillborn or lane.given_up, False
         lane.start(self.study, self.events)
-        return Lost(lane, held, () if stillborn else held[:1], lost.reason)
+        return Lost(lane, held, () if blameless else held[:1], lost.reason)
 
     def close(self, *, now: bool) -> None:
         """End all processes."""
@@ -180,7 +212,17 @@ def turn_to(study: Study) -> None:
 
 def _compute(cells: Sequence[Cell]) -> None:
     for cell in cells:
-        _Here.channel.send(work(_Here.study, cell, alone=True))
+        try:
+            outcome = work(_Here.study, cell, alone=True)
+        except BaseException as error:  # a library wants to exit, or there was no memory left to say what is wrong
+            outcome = failed(cell.id, told(error))
+        _Here.channel.send(outcome)
+
+
+def _end_if_it_failed(lane: ProcessLane, batch: Future[None]) -> None:
+    """A batch that ended before its last cell leaves a process of which nobody would hear again."""
+    if not batch.cancelled() and not isinstance(batch.exception(), BrokenProcessPool | None):
+        lane.kill()
 
 
 def once(study: Study, cells: Sequence[Cell]) -> list[Outcome]:
@@ -197,9 +239,8 @@ def once(study: Study, cells: Sequence[Cell]) -> list[Outcome]:
                     event = crew.events.get(timeout=LOOK)
                 except queue.Empty:
                     if (late := lane.overdue(study.limits.seconds)) is not None:
-                        outcomes[late] = failed(late, had_to_be_killed(study.limits))
                         lane.took_back(late)
-                        crew.give_up(lane, late)
+                        outcomes[late] = crew.give_up(lane, late)
                     continue
                 if isinstance(event, Lost):
                     blamed = crew.mourn(event).blamed

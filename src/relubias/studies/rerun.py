@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from relubias.studies.processes import once
-from relubias.studies.store import Store, StoredCell
+from relubias.studies.store import Store
+from relubias.studies.stored import StoredCell
 from relubias.studies.work import Outcome
 
 

@@ -23,15 +23,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from relubias.arguments import is_whole
 from relubias.errors import ArgumentError
 from relubias.studies.crew import Came, Crew, Lane, Lost
 from relubias.studies.grid import Cell
-from relubias.studies.processes import Processes, cores
+from relubias.studies.processes import Processes, checked_workers
 from relubias.studies.spec import Study
 from relubias.studies.standing import Standing
-from relubias.studies.store import Store, StudyStatus
-from relubias.studies.work import Outcome, failed, had_to_be_killed
+from relubias.studies.store import Store
+from relubias.studies.stored import StudyStatus
+from relubias.studies.work import Outcome, failed
 
 #: How often a cell is computed again after workers were lost with it.
 RETRIES = 2
@@ -191,15 +191,7 @@ def _compute(dispatch: _Dispatch, study: Study, workers: int, cluster: str | Non
 def _checked_workers(workers: int | None, cluster: str | None) -> int:
     if cluster is not None and workers is not None:
         raise ArgumentError("the workers of a cluster are those that it has; leave out the number of workers.")
-    if workers is None:
-        return cores()
-    if not is_whole(workers) or workers < 1:
-        raise ArgumentError(f"workers must be a whole number from 1; it is {workers!r:.80}.")
-    if workers > cores():
-        raise ArgumentError(
-            f"workers={workers} are more than the {cores()} cores that there are; they would only wait."
-        )
-    return int(workers)
+    return checked_workers(workers)
 
 
 @contextmanager
@@ -251,6 +243,7 @@ class _Dispatch:
         begun = now = time.monotonic()
         self._tell((), begun)
         while self.left and not self.stopping.is_set():
+            crew.look()
             for lane in crew.lanes:
                 self._fill(crew, lane)
             outcomes = self._handle(crew, _gathered(crew, self._work_out(crew)))
@@ -319,8 +312,7 @@ class _Dispatch:
             id = lane.overdue(limits.seconds)
             if id is not None:
                 lane.took_back(id)
-                outcomes.append(failed(id, had_to_be_killed(limits)))
-                crew.give_up(lane, id)
+                outcomes.append(crew.give_up(lane, id))
         return outcomes
 
     def _commit(self, outcomes: list[Outcome], begun: float) -> None:

@@ -11,6 +11,8 @@ Random numbers come from the seed of the cell: the draw of the problem and the s
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -21,7 +23,7 @@ import numpy as np
 from relubias import starts, step_sizes
 from relubias.dynamics.descent import Descent
 from relubias.dynamics.flow import Flow
-from relubias.errors import ArgumentError
+from relubias.errors import ArgumentError, DataError
 from relubias.files import read
 from relubias.losses import loss as loss_named
 from relubias.network import Network, signs_from_text
@@ -52,12 +54,65 @@ class FileProblem:
         return [self.file] if self.labels is None else [self.file, self.labels]
 
     def draw(self, *, rng: int) -> Problem:
-        """Read the file; of the last one it is known already."""
-        return _read(self)
+        """Read the file; of the last one it is known already, as long as nobody writes to it."""
+        return _read(self, tuple(_stamp(path) for path in self.paths))
+
+    def require(self, digests: Mapping[str, str]) -> None:
+        """Make sure that the files are those that were read when the study began.
+
+        Parameters
+        ----------
+        digests : dict
+            Digests by path, as :func:`digest_of` gives them; a path that is not there is not looked at.
+
+        Raises
+        ------
+        DataError
+            If one is another file.
+        """
+        for path in self.paths:
+            if path in digests and digest_of(path) != digests[path]:
+                raise DataError(
+                    f"{path} is not the file that it was when the study began, so that this cell would be of other "
+                    "data; bring it back, or begin another store."
+                )
+
+
+def digest_of(path: str) -> str:
+    """Return the SHA-256 of a file; it is read again only where it was written to.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    return _digest(path, _stamp(path))
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """What changes when a file is written to."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}.") from error
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=8)
+def _digest(path: str, stamp: tuple[int, ...]) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}.") from error
 
 
 @lru_cache(maxsize=1)
-def _read(problem: FileProblem) -> Problem:
+def _read(problem: FileProblem, stamps: tuple[tuple[int, ...], ...]) -> Problem:
     options = {field.name: getattr(problem, field.name) for field in fields(problem) if field.name != "file"}
     return read(problem.file, **options)
 

@@ -22,7 +22,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -30,6 +29,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from relubias import step_sizes
 from relubias.errors import ArgumentError, DataError
 from relubias.sampling.records import said_of, unknown, whole
 from relubias.sampling.spec import parse
@@ -37,7 +37,7 @@ from relubias.studies.grid import Axis, Cell, axes_of, cells_of, size_of
 from relubias.studies.limits import Limits, limits_from
 from relubias.studies.measures import MEASURES, USUAL
 from relubias.studies.seeds import canonical, json_of, seed_of
-from relubias.studies.settings import TABLES, FileProblem, Settings, table_of
+from relubias.studies.settings import TABLES, FileProblem, Settings, digest_of, table_of
 
 _KEYS = ("name", "seed", "repeats", *TABLES, "grid", "linked", "measure", "limits")
 
@@ -67,6 +67,8 @@ class Study:
         What is measured; see ``relubias.studies.MEASURES``.
     limits : Limits
         What a cell may take.
+    files : dict
+        Digests of the data files by path, where cells are to be of these very files; a store has them.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Study:
     axes: tuple[Axis, ...] = ()
     columns: tuple[str, ...] = USUAL
     limits: Limits = field(default_factory=Limits)
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Study:
@@ -150,6 +153,8 @@ class Study:
                 raise ArgumentError(f"measure.columns: {name} is a coordinate of the grid, and in the table anyway.")
         for coordinates in self.corners():
             Settings.of(self.tables_at(coordinates))
+        for axis in self.axes:
+            _require_different(axis)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -205,14 +210,7 @@ class Study:
         """
         problems = [Settings.of(self.tables_at(coordinates)).problem for coordinates in self.corners()]
         paths = {path for problem in problems if isinstance(problem, FileProblem) for path in problem.paths}
-        found = {}
-        for path in sorted(paths):
-            try:
-                with open(path, "rb") as stream:
-                    found[path] = hashlib.file_digest(stream, "sha256").hexdigest()
-            except OSError as error:
-                raise DataError(f"cannot read {path}: {error.strerror}.") from error
-        return found
+        return {path: digest_of(path) for path in sorted(paths)}
 
     def settings_and_seed(self, cell: Cell) -> tuple[Settings, int]:
         """Return all that the result of a cell depends on."""
@@ -263,6 +261,20 @@ class Study:
             return False
         own = {cell.id for cell in self.cells()}
         return all(cell.id in own for cell in other.cells())
+
+
+def _require_different(axis: Axis) -> None:
+    """Refuse one step in two spellings, which would be two cells with two seeds."""
+    meanings: dict[str, Any] = {}
+    for point in axis.points:
+        same = [
+            step_sizes.parts_of(value) if name == "dynamics.step_size" and isinstance(value, str) else value
+            for name, value in zip(axis.names, point, strict=True)
+        ]
+        before = meanings.setdefault(json_of(same), point)
+        if before is not point:
+            told = " and ".join(repr(value[axis.names.index("dynamics.step_size")]) for value in (before, point))
+            raise ArgumentError(f"grid.dynamics.step_size: {told} are the same step; list it once.")
 
 
 def _tables(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 
+from relubias.studies.crew import Lane
 from relubias.studies.processes import Processes, turn_to
 from relubias.studies.spec import Study
+from relubias.studies.work import Outcome
 
 
 class Standing(Processes):
@@ -25,7 +27,12 @@ class Standing(Processes):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self.there = False
+        self.there = self.spoilt = False
+
+    def give_up(self, lane: Lane, id: str) -> Outcome:
+        """As others do; but what may still come of that process must not reach the next study."""
+        self.spoilt = True
+        return super().give_up(lane, id)
 
     def serve(self, study: Study) -> None:
         """Start the processes for a study, or turn those that are there to it."""
@@ -39,14 +46,14 @@ class Standing(Processes):
                 lane.submit(turn_to, self.study)
 
     def close(self, *, now: bool) -> None:
-        """Stay, unless it is now."""
-        if now:
+        """Stay, unless it is now, or a cell was given up."""
+        if now or self.spoilt:
             self.end(now=True)
 
     def end(self, *, now: bool = False) -> None:
         """End the processes, if they are there."""
         if self.there:
-            self.there = False
+            self.there = self.spoilt = False
             super().close(now=now)
 
 

@@ -11,17 +11,17 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from relubias.errors import ArgumentError, DataError
+from relubias.errors import ArgumentError, DataError, RelubiasError
 from relubias.studies import database, locks
 from relubias.studies.grid import Cell
-from relubias.studies.locks import Holder
 from relubias.studies.seeds import json_of
 from relubias.studies.spec import Study
+from relubias.studies.stored import StoredCell, StudyStatus
 from relubias.studies.work import Outcome
 
 if TYPE_CHECKING:
@@ -47,81 +47,13 @@ _COLUMNS = (
 _PROVENANCE = ("seconds", "cpu_seconds", "finished", "peak_megabytes", "attempts")
 
 
-@dataclass(frozen=True)
-class StudyStatus:
-    """How far a study is.
-
-    Attributes
-    ----------
-    name : str
-    done, failed, pending : int
-        Numbers of cells.
-    failures : tuple of (str, int)
-        The commonest messages of failed cells, and how many have them.
-    cpu_seconds : float
-        Time of processors in all cells.
-    holder : Holder or None
-        The process that is writing now.
-    """
-
-    name: str
-    done: int
-    failed: int
-    pending: int
-    failures: tuple[tuple[str, int], ...]
-    cpu_seconds: float
-    holder: Holder | None
-
-    @property
-    def n_cells(self) -> int:
-        """How many cells there are."""
-        return self.done + self.failed + self.pending
-
-
-@dataclass(frozen=True)
-class StoredCell:
-    """One cell of a store.
-
-    Attributes
-    ----------
-    cell : Cell
-    status : str
-        ``"done"``, ``"failed"`` or ``"pending"``.
-    values, notes : dict
-        The measured columns, and why a value is None.
-    message, traceback : str
-        Why it failed.
-    environment : dict
-        Versions and machine.
-    seconds, cpu_seconds, finished, peak_megabytes : float or None
-        By the clock; of the processor; when, in seconds since 1970; most memory of its process by then.
-    attempts : int
-        How many workers were lost with it.
-    """
-
-    cell: Cell
-    status: str
-    values: dict[str, Any]
-    notes: dict[str, str]
-    message: str
-    traceback: str
-    environment: dict[str, Any]
-    seconds: float | None
-    cpu_seconds: float | None
-    finished: float | None
-    peak_megabytes: float | None
-    attempts: int
-
-
 class Store:
     """A store that is open; leaving its ``with`` block closes it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection = connection
-        with database.reporting(path):
-            (text,) = connection.execute("SELECT value FROM study WHERE key = 'study'").fetchone()
-        self.study = Study.from_dict(json.loads(text))
+        self.study = _read_study(connection, path)
         self._environments: dict[str, int] = {}
 
     @classmethod
@@ -134,7 +66,12 @@ class Store:
             If there is none, or it is newer, truncated, damaged or something else; it is left as it is.
         """
         place = Path(path)
-        return cls(place, database.opened(place))
+        connection = database.opened(place)
+        try:
+            return cls(place, connection)
+        except BaseException:
+            connection.close()
+            raise
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], study: Study) -> Store:
@@ -198,7 +135,7 @@ class Store:
 
     def _release(self) -> None:
         with self._transaction():
-            locks.release(self._connection)
+            locks.release(self._connection, self.path)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -285,7 +222,7 @@ class Store:
         with self._transaction():
             _write_study(self._connection, study, files)
             added = self._add(study) if differences else 0
-        self.study = study
+        self.study = replace(study, files=files)
         return added
 
     def _same_files(self, study: Study) -> dict[str, str]:
@@ -372,9 +309,9 @@ class Store:
             **{name: row[name] for name in ("status", "message", "traceback", *_PROVENANCE)},
         )
 
-    def failed(self) -> list[StoredCell]:
-        """Return the cells that failed, in their order."""
-        rows = self._rows("SELECT id FROM cells WHERE status = 'failed' ORDER BY place")
+    def failed(self, *, most: int = -1) -> list[StoredCell]:
+        """Return the cells that failed, in their order; `most` of them, or all."""
+        rows = self._rows("SELECT id FROM cells WHERE status = 'failed' ORDER BY place LIMIT ?", most)
         return [self.cell(id) for (id,) in rows]
 
     def table(self) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -395,6 +332,21 @@ class Store:
         from relubias.studies.export import export
 
         return export(self, path)
+
+
+def _read_study(connection: sqlite3.Connection, path: Path) -> Study:
+    """The study of a store, with the digests of its data files."""
+    with database.reporting(path):
+        rows = dict(connection.execute("SELECT key, value FROM study").fetchall())
+    try:
+        return replace(Study.from_dict(json.loads(rows["study"])), files=json.loads(rows["files"]))
+    except RelubiasError as error:
+        raise DataError(
+            f"{path} holds a study that this version of relubias cannot read ({str(error).rstrip('.')}); read it with "
+            "the version that made it."
+        ) from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise DataError(f"{path}: the study in it is damaged or not there; nothing was done.") from error
 
 
 def _write_study(connection: sqlite3.Connection, study: Study, files: dict[str, str]) -> None:

@@ -18,10 +18,11 @@ from typing import Any
 from relubias import __version__
 from relubias.errors import RelubiasError
 from relubias.studies.grid import Cell
-from relubias.studies.limits import Limits, OverLimit, limited
+from relubias.studies.limits import Limits, OverLimit, limited, over_time
 from relubias.studies.measured import Measured, Value
 from relubias.studies.measures import measure
 from relubias.studies.seeds import json_of
+from relubias.studies.settings import FileProblem
 from relubias.studies.spec import Study
 
 
@@ -77,7 +78,10 @@ def work(study: Study, cell: Cell, *, alone: bool) -> Outcome:
     try:
         one_thread()
         with limited(study.limits, alone=alone):
-            values, notes = measure(Measured(*study.settings_and_seed(cell)), study.columns)
+            settings, seed = study.settings_and_seed(cell)
+            if isinstance(settings.problem, FileProblem):
+                settings.problem.require(study.files)
+            values, notes = measure(Measured(settings, seed), study.columns)
         found = {"status": "done", "values": values, "notes": notes}
     except (OverLimit, Exception) as error:
         text = "".join(traceback.format_exception(error))
@@ -100,7 +104,12 @@ def failed(id: str, reason: str) -> Outcome:
 
 def had_to_be_killed(limits: Limits) -> str:
     """Why a cell failed that did not heed its limit of time."""
-    return f"the cell took longer than its limit of {limits.seconds:g} s, and had to be killed"
+    return f"{over_time(limits)}, and had to be killed"
+
+
+def was_left_behind(limits: Limits) -> str:
+    """Why a cell of a cluster failed that did not heed its limit of time: nobody else's process is killed."""
+    return f"{over_time(limits)}, and its worker is still at it"
 
 
 def told(error: BaseException) -> str:

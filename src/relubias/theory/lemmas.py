@@ -7,8 +7,10 @@
 ever, and α_{k,i} is frozen.
 
 Neither is true for every K; the paper proves them with high probability in its regime. An *audit* follows one run and
-says for each sample and neuron what happened. How negative is negative enough is measured in label units, as the depth
-−β_{k,i} at which the sample was when it was first inactive.
+says for each sample and neuron what happened. How negative is negative enough is measured in label units at the first
+step at which the sample was inactive, as its depth −β_{k,i} and as −‖λ‖₁ α_{k,i}. Whether α_{k,i} is frozen is seen
+from that step to the last: α = K⁺β is computed from the two β anew, not taken from the recursion, which cannot move it
+while the sample is off. (How deep is deep enough: :mod:`relubias.theory.depth`.)
 
 **A guarantee before the run** (ours). Let each sample be active in at most one neuron at step t₁, and that neuron have
 the sign of its label; write P for the samples active in k and
@@ -36,6 +38,10 @@ where the first term is ≥ 0 and the bracket > 0 by Cauchy–Schwarz and (5). F
 
 and the matrix in brackets has norm at most q, so that (6) keeps β_i negative. ∎
 
+For t₁ = 1 this says nothing of the first step, which takes β(0) to β(1) by one product with K and is simply
+looked at: Lemma 5 is known before the run if, besides, no sample that was active in a neuron of the sign of its
+label is off in β(1), and Lemma 6 if none that was inactive is on.
+
 The inequality of Cauchy and Schwarz loses up to √n for random samples, so that runs keep their patterns in many cases
 where nothing is guaranteed. A run proves the same for itself, at its end.
 """
@@ -49,6 +55,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from relubias import step_sizes
 from relubias.dynamics.descent import gradient_descent
 from relubias.dynamics.run import Run
 from relubias.errors import ArgumentError
@@ -63,7 +70,7 @@ from relubias.wording import count
 Mask = NDArray[np.bool_]
 #: Steps that an audit follows one by one, where nothing else is asked for.
 FOLLOWED = 1_000
-#: Margins below this fraction of their two sides are rounding.
+#: Margins below this fraction of their two sides are rounding, and so are changes of α, if K is well conditioned.
 ROUNDING = 1e-9
 
 
@@ -74,8 +81,12 @@ class Guarantee:
     Attributes
     ----------
     since : int or None
-        t₁: 0 or 1, the first of the two from which on all conditions hold; None where neither does. Then `keeps` and
-        `stays` are those of step 1.
+        t₁: 0 or 1, the first of the two from which on all conditions hold, so that the pattern never changes later;
+        None where neither does. Then `keeps` and `stays` are those of step 1.
+    activity : bool
+        Whether Lemma 5 is known to hold at every step, the first one included.
+    inactivity : bool
+        Whether it is known that no sample that is inactive ever comes on, the first step included.
     keeps : ndarray, shape (n_neurons, n_samples)
         Left minus right side of (5) over K_ii, in label units, for active samples; NaN for the others.
     stays : ndarray, shape (n_neurons, n_samples)
@@ -85,6 +96,8 @@ class Guarantee:
     """
 
     since: int | None
+    activity: bool
+    inactivity: bool
     keeps: Array
     stays: Array
     message: str
@@ -100,7 +113,7 @@ class Audit:
     steps : int
         Steps that were followed one by one.
     lasting : bool
-        Whether the certificate of the run covers all later steps.
+        Whether the certificate of the run covers all later steps. If not, what held may yet be broken.
     activity_tested : ndarray of bool, shape (n_neurons, n_samples)
         Samples that were active in a neuron of the sign of their label at some step: Lemma 5 speaks about them.
     activity_lost : ndarray of int, shape (n_neurons, n_samples)
@@ -113,6 +126,11 @@ class Audit:
         The first step at which such a sample was on again; 0 where it stayed off.
     depth : ndarray, shape (n_neurons, n_samples)
         −β_{k,i} at the first step at which i was inactive, in label units; NaN where not tested.
+    dual_depth : ndarray, shape (n_neurons, n_samples)
+        −‖λ‖₁ α_{k,i} at that step, in label units; NaN where not tested, and where K is singular, so that α is not
+        unique.
+    dual_moved : ndarray, shape (n_neurons, n_samples)
+        ‖λ‖₁ |Δα_{k,i}| from that step to the last, which is the limit if `lasting`; NaN as above.
     inactivity_margin : ndarray, shape (n_neurons, n_samples)
         The least −β_{k,i}(t + 1) over the steps t at which i was inactive; NaN where not tested.
     guarantee : Guarantee
@@ -130,6 +148,8 @@ class Audit:
     inactivity_tested: Mask
     inactivity_lost: NDArray[np.int64]
     depth: Array
+    dual_depth: Array
+    dual_moved: Array
     inactivity_margin: Array
     guarantee: Guarantee
     message: str
@@ -143,6 +163,14 @@ class Audit:
     def inactivity_held(self) -> bool:
         """Whether no sample that was inactive came on again."""
         return not np.any(self.inactivity_lost)
+
+    @property
+    def frozen(self) -> Mask:
+        """Inactive samples whose α stood still up to rounding, shape (n_neurons, n_samples); False where unknown."""
+        problem = self.run.problem
+        rounding = max(ROUNDING, problem.n_samples * np.finfo(float).eps * problem.facts.condition)
+        size = float(np.abs(self.run.state.dual).max()) * _trace(problem)
+        return np.asarray(self.dual_moved <= rounding * size)
 
     @property
     def deep_enough(self) -> float | None:
@@ -159,6 +187,8 @@ class Audit:
             "inactivity": _summary(self.inactivity_tested, self.inactivity_lost, self.inactivity_margin),
             "deep_enough": self.deep_enough,
             "guaranteed_since": self.guarantee.since,
+            "activity_guaranteed": self.guarantee.activity,
+            "inactivity_guaranteed": self.guarantee.inactivity,
             "message": self.message,
         }
 
@@ -172,7 +202,8 @@ def audit(run: Run, *, steps: int | None = None) -> Audit:
         Gradient descent on a ReLU network with fixed output weights.
     steps : int, optional
         How many steps to follow one by one; by default up to the last change of pattern or to where the run is, and
-        1000 at most. Where the run has a certified limit, nothing changes later.
+        1000 at most. Where the run has a certified limit and its last change is among them, nothing changes later:
+        the audit is `lasting`. More steps make it so for a run that settles later.
 
     Raises
     ------
@@ -204,6 +235,7 @@ def audit(run: Run, *, steps: int | None = None) -> Audit:
     first = np.argmax(inactive, axis=0)
     entries = np.ix_(*map(np.arange, first.shape))
     depth = np.where(ever_off, -primal[(first, *entries)], np.nan)
+    dual_depth, dual_moved = _duals(run.problem, primal, np.where(ever_off, first, -1))
     known = guarantee(run.problem, run.network, run.start, step_size=run.step_size)
     return Audit(
         run=run,
@@ -215,6 +247,8 @@ def audit(run: Run, *, steps: int | None = None) -> Audit:
         inactivity_tested=ever_off,
         inactivity_lost=back,
         depth=depth,
+        dual_depth=dual_depth,
+        dual_moved=dual_moved,
         inactivity_margin=depth_left,
         guarantee=known,
         message=_message(run, lasting, length, ever_on, lost, ever_off, back, known),
@@ -241,14 +275,28 @@ def guarantee(problem: Problem, network: Network, start: State, *, step_size: fl
         alone = bool(np.all((primal > 0).sum(axis=0) <= 1) and np.all(own[primal > 0]))
         keeps, stays = _conditions(problem, primal, step) if alone else (np.full(primal.shape, np.nan),) * 2
         if alone and np.all(np.isnan(keeps) | (keeps > 0)) and np.all(np.isnan(stays) | (stays > 0)):
-            when = "from the start" if time == 0 else "after one step"
-            return Guarantee(time, keeps, stays, f"known before the run: {when} no sample can change its activity.")
+            lost = int(np.sum(start.pattern & own & (primal <= 0)))
+            back = int(np.sum(~start.pattern & (primal > 0)))
+            return Guarantee(time, not lost, not back, keeps, stays, _known(time, lost, back))
     if not alone:
         reason = "after one step some sample is active in two neurons, or in one that has not the sign of its label"
     else:
         short = int(np.sum(keeps <= 0) + np.sum(stays <= 0))
         reason = f"after one step {count(short, 'sample')} of all neurons miss the sufficient conditions"
-    return Guarantee(None, keeps, stays, f"nothing is known before the run: {reason}.")
+    return Guarantee(None, False, False, keeps, stays, f"nothing is known before the run: {reason}.")
+
+
+def _known(time: int, lost: int, back: int) -> str:
+    """What is known, in a sentence; what the first step does against the lemmas is told with it."""
+    if time == 0:
+        return "known before the run: from the start no sample can change its activity."
+    broken = []
+    if lost:
+        broken.append(f"takes {count(lost, 'active sample')} from a neuron of the sign of its label (against Lemma 5)")
+    if back:
+        broken.append(f"brings {count(back, 'inactive sample')} on (against Lemma 6)")
+    first = " and ".join(broken) or "keeps to both lemmas"
+    return f"known before the run: the first step {first}, and after it no sample can change its activity."
 
 
 def _conditions(problem: Problem, primal: Array, step: float) -> tuple[Array, Array]:
@@ -285,6 +333,23 @@ def _followed(tested: Mask, after: Array, held: Mask) -> tuple[NDArray[np.int64]
     first = np.where(broken.any(axis=0), np.argmax(broken, axis=0) + 1, 0)
     least = np.where(tested, after, np.inf).min(axis=0)
     return np.asarray(first, dtype=np.int64), np.where(tested.any(axis=0), least, np.nan)
+
+
+def _duals(problem: Problem, primal: Array, first: NDArray[np.int64]) -> tuple[Array, Array]:
+    """−‖λ‖₁ α at a step of each neuron and sample, and how far ‖λ‖₁ α is from there at the last; NaN for step −1."""
+    depth, moved = np.full(first.shape, np.nan), np.full(first.shape, np.nan)
+    if problem.operator.rank < problem.n_samples:
+        return depth, moved
+    trace, last = _trace(problem), problem.operator.pseudo_solve(primal[-1])
+    for step in np.unique(first[first >= 0]):
+        here, dual = first == step, problem.operator.pseudo_solve(primal[step])
+        depth[here], moved[here] = -trace * dual[here], trace * np.abs(last - dual)[here]
+    return depth, moved
+
+
+def _trace(problem: Problem) -> float:
+    """‖λ‖₁."""
+    return 1.0 / step_sizes.relative(problem, 1.0)
 
 
 def _summary(tested: Mask, lost: NDArray[np.int64], margin: Array) -> dict[str, Any]:

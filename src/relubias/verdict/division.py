@@ -3,8 +3,8 @@
 Two of the paper's claims are about that. A **pair** of neurons (+, −) decouples: the positive one is active on the
 positive labels and on nothing else, the negative one on the negative labels. From a **disjoint** start, in which
 each sample is active in one neuron of the sign of its label, the neurons train on disjoint parts of the data. Here
-inactive samples have to start deep enough, β = −τ: the other samples move a prediction by about √(n/d₂) max|y|, and
-a sample that is lifted above 0 *invades* a neuron that is not its own. (How deep is deep enough: ours.)
+inactive samples have to start deep enough, β = −τ: a sample that the others lift above 0 *invades* a neuron that is
+not its own. (How deep is deep enough is a prediction of ours, :mod:`relubias.theory.depth`.)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from relubias.dynamics.run import Run
+from relubias.theory.depth import depth_units
 from relubias.verdict.parts import Mask, Parts, active_pattern, exceptions, in_some_neuron
 from relubias.wording import count, number, portion, samples
 
@@ -54,7 +55,7 @@ def invaders(run: Run) -> Mask:
 
 
 def interference(run: Run) -> float | None:
-    """√(n/d₂) max|y|: by how much the other samples move a prediction; None where d₂ cannot be estimated."""
+    """√(n/d₂) max|y|, a bound for the scatter by which others move a prediction; None where d₂ cannot be estimated."""
     d2 = run.problem.d2
     if d2 is None or not math.isfinite(d2):
         return None
@@ -161,13 +162,15 @@ def _first(run: Run) -> str:
 
 
 def _depth(run: Run) -> list[str]:
-    size = interference(run)
-    if not disjoint_owners(run) or not size or np.all(run.start.pattern):
+    units = depth_units(run.start)
+    if not disjoint_owners(run) or units is None or np.all(run.start.pattern):
         return []
-    depth = start_depth(run)
-    text = f"inactive samples started at depth {number(depth)}, {number(depth / size)} times √(n/d₂) max|y| = "
-    text += f"{number(size)}, by which the others move a prediction; from about 1 on a partition tends to be kept"
-    return [f"{text}, 3 is the default (a prediction of ours)"]
+    depth, size = start_depth(run), float(units.max())
+    if not size > 0:
+        return []
+    text = f"inactive samples started at depth {number(depth)}, {number(depth / size)} times √(2 ln N) max ‖y_k‖/√d₂ = "
+    text += f"{number(size)}, about the most by which the labels y_k of a neuron lift any of the N inactive samples"
+    return [f"{text}; from about 1 on a partition tends to be kept (a prediction of ours)"]
 
 
 def _stability(run: Run) -> list[str]:
