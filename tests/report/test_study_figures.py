@@ -121,6 +121,14 @@ def test_natural_steps_are_sorted_as_numbers() -> None:
     assert list(lines(scaling(rows, y=GAP, x=D, by=STEP))) == ["step η‖λ‖₁ = 2", "step η‖λ‖₁ = 10"]
 
 
+def test_words_that_were_added_to_rows_speak_for_themselves_in_a_legend() -> None:
+    rows = scaled()
+    rows["training"] = np.where(rows[STEP] == 1.0, "flow", "descent")
+    assert list(lines(scaling(rows, y=GAP, x=D, by="training"))) == ["descent", "flow"]
+    rows["network.signs"] = np.where(rows[STEP] == 1.0, "+", "+,-")
+    assert list(lines(scaling(rows, y=GAP, x=D, by="network.signs"))) == ["output signs = +", "output signs = +,-"]
+
+
 # Phase diagrams
 
 
