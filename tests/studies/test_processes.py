@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from study_cases import SMALL, computed, small
 
-from relubias.errors import ArgumentError, RelubiasError
+from relubias.errors import ArgumentError, DataError, RelubiasError
 from relubias.report.study_tables import forecast_text
 from relubias.studies import check, processes, runner
 from relubias.studies import crew as crew_module
@@ -281,3 +281,16 @@ def test_a_cell_that_was_killed_is_forecast_at_its_limit(monkeypatch: pytest.Mon
     text = forecast_text(found)
     assert "at least 7,000.0 ms" in text
     assert "time and memory of the study are not known" in text
+
+
+def test_a_row_of_another_file_is_not_compared(tmp_path: Path) -> None:
+    data = tmp_path / "few.csv"
+    data.write_text("y,a,b\n1,2,3\n-1,0,1\n", encoding="utf-8")
+    study = Study.from_dict({"name": "file", "problem": {"file": str(data), "target": "y"}})
+    with Store.create(tmp_path / "s.db", study) as store:
+        data.write_text("y,a,b\n1,2,3\n-1,0,2\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"few.csv is not the file that it was"):
+            rerun(store, next(study.cells()).id)
+        data.unlink()
+        with pytest.raises(DataError, match=r"cannot read .*few\.csv"):
+            rerun(store, next(study.cells()).id)

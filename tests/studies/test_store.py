@@ -238,7 +238,7 @@ DAMAGES = [
     (damaged_in_the_body, "damaged"),
     (damaged_newer, "was written by a newer version of relubias (tables 2, this one knows 1)"),
     (damaged_foreign, "is a database of another program"),
-    (damaged_a_folder, "cannot be opened as a store"),
+    (damaged_a_folder, "is no file, and so no store"),
 ]
 
 
@@ -411,3 +411,52 @@ def test_a_study_that_cannot_be_read_is_one_sentence_with_the_path(full: Path, c
         store._connection.execute(change)
     with pytest.raises(DataError, match=f"full.db.*{message}"):
         Store.open(full)
+
+
+def test_a_store_of_two_names_is_not_written_to(full: Path) -> None:
+    other = full.with_name("other.db")
+    os.link(full, other)
+    for path in (full, other):
+        with (
+            Store.open(path) as store,
+            pytest.raises(DataError, match=f"{path.name} has several names"),
+            store.held(),
+        ):
+            pytest.fail("it is held")
+    other.unlink()
+    with Store.open(full) as store, store.held():
+        pass
+
+
+def test_a_draft_that_was_left_behind_is_no_other_name(full: Path) -> None:
+    draft = full.with_name(f".{full.name}.12345")
+    os.link(full, draft)
+    with Store.open(full) as store, store.held():
+        pass
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM cells WHERE place = 7", "UPDATE cells SET id = 'zz' WHERE place = 3"])
+def test_a_cell_that_is_lost_is_noticed_by_the_next_run(full: Path, damage: str) -> None:
+    with Store.open(full) as store:
+        store._connection.execute(damage)
+        with pytest.raises(DataError, match=r"full.db is damaged \(its cell .* is not there\)"):
+            store.adopt(small())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_is_no_store_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="pipe is no file, and so no store"):
+        Store.open(tmp_path / "pipe")
+
+
+def test_a_folder_of_which_nothing_can_be_removed_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(DataError, match=r"s\.db cannot be made: Read-only file system; choose another path"):
+        Store.create(tmp_path / "s.db", small())

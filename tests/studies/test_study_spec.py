@@ -68,7 +68,7 @@ WRONG = [
     ('"gap.relative"', '"gap.relativ"', "measure.columns: the column 'gap.relativ' is not known; did you mean"),
     ('"gap.relative"', '"gap.absolute"', "measure.columns names a column twice."),
     ("[measure]", "[limits]\nsecond = 3\n[measure]", "limits.second: the field 'second' is not known"),
-    ("[measure]", "[limits]\nseconds = 0\n[measure]", "limits: seconds must be a positive number"),
+    ("[measure]", "[limits]\nseconds = 0\n[measure]", "limits: seconds must be a number between 0 and 1e+09"),
     ("[measure]", '[start]\nkind = "warm"\n[measure]', "start: start.kind 'warm' is not known"),
     ("[measure]", "[start]\ndepth = 1.0\n[measure]", "start: depth is that of a start of kind 'disjoint'"),
     ("[measure]", '[network]\nsigns = "+,0"\n[measure]', "network: signs '+,0' are none of: single, pair"),
@@ -145,3 +145,19 @@ def test_one_step_in_two_spellings_is_refused(other: str) -> None:
     text = SMALL.replace('["1/trace", "0.1/trace"]', f'["1/trace", "0.1/trace", "{other}"]')
     with pytest.raises(ArgumentError, match=f"'1/trace' and '{other}' are the same step"):
         Study.from_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ('[start]\nscale = "x"', "scale must be a positive number"),
+        ("[start]\nscale = -1", "scale must be a positive number"),
+        ("[dynamics]\nuntil = -1", "until"),
+        ("[dynamics]\nbudget = 0", "budget"),
+        ("[limits]\nseconds = 1e300", "seconds must be a number between 0 and 1e\\+09"),
+        ("[limits]\nmegabytes = 1e30", "megabytes must be a number between 0 and 1e\\+09"),
+    ],
+)
+def test_what_no_cell_can_be_computed_with_is_refused_at_once(extra: str, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        Study.from_toml(f'name = "x"\nproblem = "gaussian n=8 d=100"\n{extra}\n')

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from relubias.errors import DataError
@@ -56,6 +56,8 @@ def opened(path: Path) -> sqlite3.Connection:
 
 def require_header(path: Path) -> None:
     """Look at the first hundred bytes before SQLite does, which would clear the log beside an empty file."""
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no file, and so no store; choose another path.")
     try:
         with path.open("rb") as stream:
             head = stream.read(100)
@@ -78,6 +80,27 @@ def require_header(path: Path) -> None:
     # with a log beside it the file may lag behind; SQLite then looks for itself
     if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * (page if page > 1 else 65536):
         raise DataError(f"{path} is truncated; {_KEPT}")
+
+
+def require_one_name(path: Path) -> None:
+    """Refuse to write to a file under one of several names: each name has a log of its own beside it.
+
+    A draft that was left behind when its process was killed is another name, and removed.
+
+    Raises
+    ------
+    DataError
+        If there is a hard link.
+    """
+    place = path.resolve()
+    for draft in place.parent.glob(f".{place.name}.*"):
+        if draft.name.rpartition(".")[2].isdigit() and draft.samefile(place):
+            draft.unlink()
+    if place.stat().st_nlink > 1:
+        raise DataError(
+            f"{path} has several names (hard links), each with a log of its own: two runs could write to it at once; "
+            "make a copy, or remove the other names."
+        )
 
 
 def require_whole(connection: sqlite3.Connection, path: Path) -> None:
@@ -152,8 +175,8 @@ def build(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     except OSError as error:
         raise DataError(f"{path}: its folder cannot be made ({error.strerror}); choose another path.") from error
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
     try:
+        draft.unlink(missing_ok=True)
         with reporting(path), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous = FULL")
             with transaction(connection):
@@ -165,8 +188,9 @@ def build(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     except OSError as error:
         raise DataError(f"{path} cannot be made: {error.strerror}; choose another path.") from error
     finally:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written, there is nothing to be removed
+            for suffix in ("", "-journal", "-wal", "-shm"):
+                draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
 def _publish(draft: Path, path: Path) -> None:

@@ -29,6 +29,10 @@ LOOK = 0.05
 _STATM = Path("/proc/self/statm")
 
 
+#: No limit is larger: the system counts neither more seconds nor more bytes.
+MOST = 1e9
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a cell may take.
@@ -47,7 +51,8 @@ class Limits:
         for name in ("seconds", "megabytes"):
             value = getattr(self, name)
             if value is not None:
-                settle(self, **{name: real(value, name, "a positive number", lambda number: number > 0)})
+                wanted = f"a number between 0 and {MOST:g} (leave it out for no limit)"
+                settle(self, **{name: real(value, name, wanted, lambda number: 0 < number <= MOST)})
 
 
 class OverLimit(BaseException):

@@ -48,8 +48,11 @@ def rerun(store: Store, id: str) -> Rerun:
     ------
     ArgumentError
         If there is no such cell, or several.
+    DataError
+        If a data file is not the one of which the row is.
     """
     stored = store.cell(id)
+    store.require_same_files()
     (now,) = once(store.study, [stored.cell])
     pairs = {name: (value, now.values.get(name)) for name, value in stored.values.items()}
     return Rerun(stored, now, {name: pair for name, pair in pairs.items() if not _same(*pair)})

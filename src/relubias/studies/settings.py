@@ -23,6 +23,7 @@ import numpy as np
 from relubias import starts, step_sizes
 from relubias.dynamics.descent import Descent
 from relubias.dynamics.flow import Flow
+from relubias.dynamics.general import checked_budget, checked_until
 from relubias.errors import ArgumentError, DataError
 from relubias.files import read
 from relubias.losses import loss as loss_named
@@ -30,7 +31,7 @@ from relubias.network import Network, signs_from_text
 from relubias.problem import Problem
 from relubias.references import checked_of
 from relubias.sampling.labels import as_label_law
-from relubias.sampling.records import built, kind_of, rebuilt, said_of, settle
+from relubias.sampling.records import built, kind_of, real, rebuilt, said_of, settle
 from relubias.sampling.spec import Sampler, as_spectrum, parse, sampler_from_dict
 from relubias.state import State
 
@@ -160,6 +161,8 @@ class StartSetting:
 
     def __post_init__(self) -> None:
         kind_of({"kind": self.kind}, self.KINDS, "start")
+        if self.scale is not None:
+            settle(self, scale=real(self.scale, "scale", "a positive number", lambda number: 0 < number < np.inf))
         if self.kind == "weights" and (self.weights is None or self.scale is not None):
             raise ArgumentError(
                 "a start of kind 'weights' needs weights, and has no scale: they are taken as they are."
@@ -196,6 +199,8 @@ class DescentSetting:
 
     def __post_init__(self) -> None:
         loss_named(self.loss)
+        checked_until(self.until)
+        checked_budget(self.budget)
         if isinstance(self.step_size, str):
             parts = step_sizes.parts_of(self.step_size)
             if parts is None or not parts[0] > 0:

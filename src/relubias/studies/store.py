@@ -122,6 +122,7 @@ class Store:
         DataError
             If another process is, with its name; or if the file is damaged.
         """
+        database.require_one_name(self.path)
         database.require_whole(self._connection, self.path)
         with self._transaction():
             locks.take(self._connection, self.path, take_over=take_over)
@@ -219,11 +220,24 @@ class Store:
                 f"out; {told}."
             )
         files = self._same_files(study)
+        self._require_all_cells()
         with self._transaction():
             _write_study(self._connection, study, files)
             added = self._add(study) if differences else 0
         self.study = replace(study, files=files)
         return added
+
+    def require_same_files(self) -> None:
+        """Raise a DataError unless the data files of the study are those of which its rows are."""
+        self._same_files(self.study)
+
+    def _require_all_cells(self) -> None:
+        """Raise a DataError where the cells are not those of the study, as after damage."""
+        stored = {row[0] for row in self._rows("SELECT id FROM cells")}
+        missing = [cell for cell in self.study.cells() if cell.id not in stored]
+        if missing or len(stored) != self.study.n_cells:
+            what = f"its cell {missing[0]} is not there" if missing else "it has cells that are not of its study"
+            raise DataError(f"{self.path} is damaged ({what}); nothing was written to it: take a copy, then a backup.")
 
     def _same_files(self, study: Study) -> dict[str, str]:
         """The digests of a study's data files, none of which may differ from the one that is stored."""
