@@ -24,7 +24,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
-from relubias.linalg.wide import wide_product
+from relubias.linalg.wide import converted_product, wide_product
 
 #: Slopes σ′ of each sample in each neuron, shape (n_neurons, n_samples); of a ReLU, whether it is active.
 Slopes = NDArray[np.bool_] | NDArray[np.float64]
@@ -234,8 +234,7 @@ class GramOperator:
         """
         if self._is_even:
             return wide_product(self.gram, vector, self._longest)
-        # einsum converts K piece by piece, without a copy of the whole.
-        return np.asarray(np.einsum("ij,j->i", self.gram, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
+        return converted_product(self.gram, vector)
 
     @cached_property
     def roots(self) -> Array:

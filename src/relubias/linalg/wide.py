@@ -48,8 +48,7 @@ def wide_product(matrix: Array, vector: NDArray[Any], largest: float) -> NDArray
     high = np.asarray(vector, dtype=np.float64)
     size = float(np.abs(high).max(initial=0.0))
     if not (LEAST < size < MOST and LEAST < largest < MOST):
-        # einsum converts K piece by piece, without a copy of the whole
-        return np.asarray(np.einsum("ij,j->i", matrix, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
+        return converted_product(matrix, vector)
     count = len(high)
     bits = (53 - (count - 1).bit_length()) // 2
     first, rest = _cut(high, size, bits)
@@ -64,6 +63,12 @@ def wide_product(matrix: Array, vector: NDArray[Any], largest: float) -> NDArray
         products = coarse @ parts
         image[rows] = products[:, 0].astype(np.longdouble) + products[:, 1] + (products[:, 2] + fine @ high)
     return image
+
+
+def converted_product(matrix: Array, vector: NDArray[Any]) -> NDArray[np.longdouble]:
+    """Return K a with every product and sum in extended precision: slower, and to each row's own digits."""
+    # einsum converts K piece by piece, without a copy of the whole
+    return np.asarray(np.einsum("ij,j->i", matrix, np.asarray(vector, dtype=np.longdouble)), dtype=np.longdouble)
 
 
 def _cut(values: Array, largest: float, bits: int) -> tuple[Array, Array]:
