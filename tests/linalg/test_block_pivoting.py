@@ -95,11 +95,11 @@ def test_murty_steps_finish_where_exchanging_blocks_cycles_for_ever(seed: int, m
     lengths = np.sqrt(np.diagonal(matrix))
     matrix = matrix / lengths / lengths[:, None]
     linear = rng.standard_normal(8)
-    result = non_negative_minimum(matrix, linear)
+    result = non_negative_minimum(matrix, linear, passive=linear > 0)
     assert result.solved
     np.testing.assert_allclose(result.solution, brute_force(matrix, linear), rtol=1e-7, atol=1e-9)
     monkeypatch.setattr(block_pivoting, "PATIENCE", 10**9)
-    assert not non_negative_minimum(matrix, linear, max_iterations=300).solved
+    assert not non_negative_minimum(matrix, linear, passive=linear > 0, max_iterations=300).solved
 
 
 def test_the_right_passive_set_needs_one_factorisation() -> None:
@@ -109,6 +109,21 @@ def test_the_right_passive_set_needs_one_factorisation() -> None:
     assert first.iterations > 1
     assert again.iterations == 1
     np.testing.assert_array_equal(again.passive, first.passive)
+
+
+@pytest.mark.parametrize(("size", "ratio", "at_most"), [(100, 20, 1), (400, 20, 1), (100, 2, 2), (400, 2, 3)])
+def test_descent_before_the_pivoting_saves_most_factorisations(size: int, ratio: int, at_most: int) -> None:
+    with_it, without = [], []
+    for seed in range(5):
+        matrix, linear = program(size, ratio * size, seed=seed)
+        found = non_negative_minimum(matrix, linear)
+        plain = non_negative_minimum(matrix, linear, passive=linear > 0)
+        np.testing.assert_array_equal(found.passive, plain.passive)
+        np.testing.assert_allclose(found.solution, plain.solution, rtol=1e-12, atol=1e-14)
+        with_it.append(found.iterations)
+        without.append(plain.iterations)
+    assert np.median(with_it) <= at_most
+    assert sum(with_it) < sum(without)
 
 
 def test_the_limit_on_iterations_is_kept_and_the_fallbacks_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,8 @@ from numpy.typing import NDArray
 from relubias.linalg.cholesky import EPS, Cholesky, cholesky
 from relubias.linalg.gram import Array
 
+#: Steps of projected gradient descent at most for the first guess.
+DESCENTS = 10
 #: Exchanges of a whole block that may fail to reduce the number of wrong indices before Murty's rule takes over.
 PATIENCE = 3
 #: Largest violation of the optimality conditions, relative to max|q|, that counts as solved.
@@ -57,6 +59,7 @@ PROXIMAL = 1e-6
 PROXIMAL_STEPS = 20
 
 Mask = NDArray[np.bool_]
+Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +108,7 @@ def non_negative_minimum(
     linear : ndarray, shape (n,)
         q.
     passive : ndarray of bool, shape (n,), optional
-        First guess of the set where b > 0; by default q > 0.
+        First guess of the set where b > 0; by default the one of a few steps of projected gradient descent.
     max_iterations : int, optional
         Limit on the factorisations of one round of block pivoting; by default 2n + 50.
 
@@ -117,9 +120,11 @@ def non_negative_minimum(
     limit = 2 * size + 50 if max_iterations is None else max_iterations
     units = _units(matrix.diagonal())
     scale = float(np.max(np.abs(linear / units), initial=0.0)) or 1.0
-    scaled, target = matrix * (1.0 / units), linear / units / scale
-    scaled *= (1.0 / units)[:, None]  # exact, since these are powers of two
-    guess = target > 0 if passive is None else np.array(passive, dtype=bool)
+    scaled, target = matrix, linear / units / scale
+    if np.any(units != 1):
+        scaled = matrix * (1.0 / units)
+        scaled *= (1.0 / units)[:, None]  # exact, since these are powers of two
+    guess = _descended(scaled, target) if passive is None else np.array(passive, dtype=bool)
     solution, iterations, factor = _pivot(scaled, target, guess, limit)
     result = _checked(scaled, target, solution, iterations)
     if not result.solved or factor is None or len(factor.kept) != np.count_nonzero(result.passive):
@@ -153,6 +158,22 @@ def _units(diagonal: Array) -> Array:
     return np.exp2(np.round(np.log2(np.where(roots > 0, roots, 1.0))))
 
 
+def _descended(matrix: Array, target: Array) -> Mask:
+    """Where b may be positive, after steps b + t((b − ∇)₊ − b) with the best t ≤ 1, until two in a row agree on it."""
+    solution, slope, passive = np.zeros(len(target)), target, target > 0
+    for _ in range(DESCENTS):
+        direction = np.maximum(solution + slope, 0.0) - solution
+        image = matrix @ direction
+        gain, curvature = float(slope @ direction), float(direction @ image)
+        step = 1.0 if gain >= curvature else gain / curvature
+        solution = solution + step * direction
+        slope = slope - step * image
+        last, passive = passive, solution + slope > 0
+        if np.array_equal(last, passive):
+            break
+    return passive
+
+
 def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Array, int, Cholesky | None]:
     """Exchange blocks until no index is on the wrong side or the limit is reached.
 
@@ -162,12 +183,13 @@ def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Arr
     record, patience = size + 1, PATIENCE
     solution, absolute = np.zeros(size), np.abs(matrix)
     for iteration in range(1, limit + 1):
-        solution, kept, factor = _passive_solution(matrix, target, passive)
+        solution, rows, factor = _passive_solution(matrix, target, passive)
         slack = matrix @ solution - target
-        rounding = size * EPS * (absolute @ np.abs(solution) + np.abs(target))
-        wrong = np.where(kept, solution < -size * EPS * np.abs(solution).max(initial=0.0), slack < -rounding)
+        wrong = slack < -size * EPS * (absolute @ np.abs(solution) + np.abs(target))
+        wrong[rows] = solution[rows] < -size * EPS * np.abs(solution).max(initial=0.0)
         count = int(np.count_nonzero(wrong))
         if count == 0:
+            solution[rows] -= factor.solve(slack[rows])  # a step of refinement
             return np.maximum(solution, 0.0), iteration, factor if factor.complete else None
         if count < record:
             record, patience = count, PATIENCE
@@ -175,23 +197,19 @@ def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Arr
             patience -= 1
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
-        passive = kept ^ wrong
+        passive = wrong.copy()
+        passive[rows] = ~wrong[rows]
     return np.maximum(solution, 0.0), limit, None
 
 
-def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Mask, Cholesky]:
-    """Solve S_PP b_P = q_P with one step of refinement; return b, the independent passive rows, and the factor."""
+def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Array, Index, Cholesky]:
+    """Solve S_PP b_P = q_P; return b, the independent passive rows, and the factor."""
     rows = np.flatnonzero(passive)
-    block = matrix[np.ix_(rows, rows)]
-    factor = cholesky(block)
+    factor = cholesky(matrix.take(rows, axis=0).take(rows, axis=1))
     rows = rows[factor.kept]
-    if not factor.complete:
-        block = block[np.ix_(factor.kept, factor.kept)]
-    part = factor.solve(target[rows])
-    part += factor.solve(target[rows] - block @ part)
-    solution, kept = np.zeros(len(target)), np.zeros(len(target), dtype=bool)
-    solution[rows], kept[rows] = part, True
-    return solution, kept, factor
+    solution = np.zeros(len(target))
+    solution[rows] = factor.solve(target[rows])
+    return solution, rows, factor
 
 
 def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonNegativeMinimum:

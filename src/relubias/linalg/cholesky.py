@@ -56,9 +56,9 @@ class Cholesky:
         # milliseconds for them where microseconds do.
         if not right.size:
             return np.array(right, dtype=np.float64)
-        columns = right if right.ndim == 2 else right[:, None]
-        solved = scipy.linalg.blas.dtrsm(1.0, self.lower, columns, lower=1, trans_a=transposed)
-        return np.asarray(solved).reshape(right.shape)
+        if right.ndim == 1:
+            return np.asarray(scipy.linalg.blas.dtrsv(self.lower, right, lower=1, trans=transposed))
+        return np.asarray(scipy.linalg.blas.dtrsm(1.0, self.lower, right, lower=1, trans_a=transposed))
 
     def solve(self, right: Array) -> Array:
         """Return A[kept, kept]⁻¹ b."""

@@ -54,14 +54,14 @@ def wide_product(matrix: Array, vector: NDArray[Any], largest: float) -> NDArray
     first, rest = _cut(high, size, bits)
     second, rest = _cut(rest, size * 2.0**-bits, bits)
     third = rest + np.asarray(vector - high, dtype=np.float64)
-    parts = np.column_stack([first, second, third])
     image = np.empty(count, dtype=np.longdouble)
     step = max(1, ENTRIES // count)
     for start in range(0, count, step):
         rows = slice(start, start + step)
         coarse, fine = _cut(matrix[rows], largest, bits)
-        products = coarse @ parts
-        image[rows] = products[:, 0].astype(np.longdouble) + products[:, 1] + (products[:, 2] + fine @ high)
+        image[rows] = coarse @ first
+        image[rows] += coarse @ second
+        image[rows] += coarse @ third + fine @ high
     return image
 
 
