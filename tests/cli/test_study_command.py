@@ -53,6 +53,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 def test_the_example_is_written_checked_run_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
     assert ok(capsys, "study", "new", "demo") == "Written: demo.toml\n"
     assert "demo.toml exists; choose another name" in refusal(capsys, "study", "new", "demo")
+    assert "a study needs a name" in refusal(capsys, "study", "new", "")
     forecast = json.loads(ok(capsys, "study", "check", "demo.toml", "--json"))
     assert (forecast["cells"], len(forecast["tried"])) == (90, 4)
     assert not Path("demo.db").exists()
@@ -97,7 +98,7 @@ def test_a_changed_study_is_refused_with_the_difference(few: str, capsys: pytest
     Store.create("few.db", Study.read(few)).close()
     Path(few).write_text(FEW.replace("repeats = 2", "repeats = 3"), encoding="utf-8")
     told = refusal(capsys, "study", "run", few, "--store", "few.db")
-    assert "repeats: 2 → 3. With --extend (extend=True) its cells are added." in told
+    assert "repeats: 2 → 3; add its cells with --extend (extend=True), or choose another store." in told
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from relubias.studies.crew import Came, Events, Lane, Lost
 from relubias.studies.grid import Cell
 from relubias.studies.spec import Study
+from relubias.studies.store import Store
 from relubias.studies.work import Outcome, failed, had_to_be_killed, work
 
 SMALL = """
@@ -34,6 +36,14 @@ def small(text: str = SMALL, **changes: object) -> Study:
 def computed(study: Study, cells: Sequence[Cell] | None = None) -> list[Outcome]:
     """The outcomes of cells, computed here."""
     return [work(study, cell, alone=False) for cell in (study.cells() if cells is None else cells)]
+
+
+def filled(path: Path) -> Path:
+    """Make a store of the small study of which all cells are done but the last, which failed."""
+    with Store.create(path, small()) as store:
+        *outcomes, last = computed(store.study)
+        store.commit([*outcomes, Outcome(last.id, "failed", message="it broke", traceback="here")])
+    return path
 
 
 class InThisProcess:

@@ -30,6 +30,8 @@ def new_command(
     from relubias.studies.example import example
 
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    if path.name == ".toml":
+        raise ArgumentError("a study needs a name; give one, such as: relubias study new gap_by_dimension.")
     text = example(path.stem, file=path.name, stem=path.stem)
     try:
         with path.open("x", encoding="utf-8") as stream:

@@ -24,8 +24,13 @@ PATIENCE = 30.0
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a database that exists, whose transactions are begun and ended by hand."""
-    uri = path.absolute().as_uri() + "?mode=rw"
+    """Open a database that exists, whose transactions are begun and ended by hand.
+
+    Where neither the file nor a log beside it can be written, as on a medium that is read-only, SQLite has to be told
+    that nobody writes to it.
+    """
+    fixed = not os.access(path, os.W_OK) and not os.access(path.absolute().parent, os.W_OK) and not _log_of(path)
+    uri = path.absolute().as_uri() + ("?mode=ro&immutable=1" if fixed else "?mode=rw")
     connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = FULL")
     return connection
@@ -76,10 +81,15 @@ def require_header(path: Path) -> None:
             "update relubias to read it."
         )
     page, pages = struct.unpack(">H10xI", head[16:32])
-    log = path.with_name(path.name + "-wal")
     # with a log beside it the file may lag behind; SQLite then looks for itself
-    if not (log.exists() and log.stat().st_size) and path.stat().st_size < pages * (page if page > 1 else 65536):
+    if not _log_of(path) and path.stat().st_size < pages * (page if page > 1 else 65536):
         raise DataError(f"{path} is truncated; {_KEPT}")
+
+
+def _log_of(path: Path) -> int:
+    """Size of the write-ahead log beside a store, in bytes."""
+    log = path.with_name(path.name + "-wal")
+    return log.stat().st_size if log.exists() else 0
 
 
 def require_one_name(path: Path) -> None:

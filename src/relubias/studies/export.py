@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from relubias.archive import write_atomically
-from relubias.errors import ArgumentError
+from relubias.errors import ArgumentError, DataError
 from relubias.studies.grid import shown
 from relubias.studies.measures import MEASURES
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Columns that differ between two runs of one study.
 PROVENANCE = ("seconds", "cpu_seconds", "finished", "peak_megabytes", "attempts", "environment")
+#: What a value of each kind is in the store, and in a data frame.
+_STORED: dict[str, tuple[type, ...]] = {"real": (float, int), "whole": (int,), "word": (str,), "truth": (int,)}
+_TYPES: dict[str, Any] = {"real": "float64", "whole": "Int64", "word": "object", "truth": "boolean"}
 #: Whole numbers beyond this are not exact as floats.
 _EXACT = 2**53
 
@@ -38,22 +42,49 @@ def to_pandas(store: Store, *, provenance: bool = False) -> pd.DataFrame:
     store : Store
     provenance : bool
         Whether to add where, when and how long each cell was computed: all in which two runs of one study can differ.
+
+    Raises
+    ------
+    DataError
+        If a value is of another kind than its column, as after damage.
     """
     import pandas as pd
 
     names, rows = store.table()
     columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True))
-    coordinates = [json.loads(text) for text in columns.pop("coordinates")]
-    found: dict[str, Any] = {name: _typed([row[name] for row in coordinates]) for name in store.study.coordinates}
-    types = {"real": "float64", "whole": "Int64", "word": "object", "truth": "boolean"}
+    found: dict[str, Any] = {}
+    with _damage_in(store, "coordinates"):
+        coordinates = [json.loads(text) for text in columns.pop("coordinates")]
+        for name in store.study.coordinates:
+            found[name] = _typed([row[name] for row in coordinates])
     for name, values in columns.items():
-        if name in MEASURES:
-            kind = MEASURES[name].kind
-            given = [None if value is None else bool(value) for value in values] if kind == "truth" else list(values)
-            found[name] = pd.Series(given, dtype=types[kind])
-        elif provenance or name not in PROVENANCE:
-            found[name] = list(values)
+        with _damage_in(store, name):
+            if name in MEASURES:
+                found[name] = _measured(values, MEASURES[name].kind)
+            elif provenance or name not in PROVENANCE:
+                found[name] = list(values)
     return pd.DataFrame(found)
+
+
+@contextmanager
+def _damage_in(store: Store, column: str) -> Iterator[None]:
+    """Turn what a value of the wrong kind raises into one sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"{store.path} is damaged: its column {column!r} has a value that is none; take a copy, then a backup."
+        ) from error
+
+
+def _measured(values: Sequence[Any], kind: str) -> pd.Series[Any]:
+    """A measured column in the type of its kind; undefined values are missing."""
+    import pandas as pd
+
+    if any(value is not None and not isinstance(value, _STORED[kind]) for value in values):
+        raise TypeError
+    given = [None if value is None else bool(value) for value in values] if kind == "truth" else list(values)
+    return pd.Series(given, dtype=_TYPES[kind])
 
 
 def _typed(values: list[Any]) -> pd.Series[Any]:
@@ -83,11 +114,12 @@ def export(store: Store, path: str | os.PathLike[str]) -> Path:
         If the suffix is another, or the file cannot be written.
     """
     place = Path(path)
-    if place.suffix not in (".csv", ".parquet"):
+    suffix = place.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
         raise ArgumentError(f"{path}: a table is written to a file that ends in .csv or .parquet.")
     table = to_pandas(store, provenance=True)
     write: Callable[[BinaryIO], object]
-    if place.suffix == ".csv":
+    if suffix == ".csv":
         text = table.to_csv(index=False)
 
         def write(stream: BinaryIO) -> object:

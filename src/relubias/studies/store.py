@@ -212,8 +212,8 @@ class Store:
         differences = self.study.differences(study)
         told = f"the difference, stored → given: {'; '.join(differences)}"
         if differences and not extend:
-            more = " With --extend (extend=True) its cells are added." if study.extends(self.study) else ""
-            raise ArgumentError(f"{self.path} holds another study; {told}.{more} Or choose another store.")
+            more = "add its cells with --extend (extend=True), or " if study.extends(self.study) else ""
+            raise ArgumentError(f"{self.path} holds another study; {told}; {more}choose another store.")
         if differences and not study.extends(self.study):
             raise ArgumentError(
                 f"{self.path} cannot be extended to this study: only values and repeats can be added, and none left "
@@ -312,7 +312,8 @@ class Store:
             id,
         )
         if len(rows) != 1 or not id:
-            raise ArgumentError(f"{self.path} has {'several cells' if rows else 'no cell'} with the id {id!r}.")
+            what = "several cells whose id begins with" if rows else "no cell whose id begins with"
+            raise ArgumentError(f"{self.path} has {what} {id!r}; the export lists them all.")
         row = dict(zip([*names, "text"], rows[0], strict=False))
         values = dict(zip(self.study.columns, rows[0][len(names) + 1 :], strict=True))
         return StoredCell(
