@@ -124,6 +124,17 @@ def test_a_pair_is_compared_with_its_global_minimum_neuron_by_neuron() -> None:
     assert not any("the global minimum (of=global) may be shorter" in sentence for sentence in analysis.verdict)
 
 
+def test_the_budget_of_the_search_for_the_shortest_pair_is_that_of_the_user() -> None:
+    problem, network = random_problem(24, 30, seed=2), Network.pair()
+    wide, closed = (analyze(problem, network, of="global", search_budget=most).reference for most in (1, 10_000))
+    assert wide is not None
+    assert closed is not None
+    assert (wide.status, closed.status) == (Optimality.BUDGET, Optimality.OPTIMAL)
+    assert wide.lower_bound < closed.norm <= wide.norm
+    with pytest.raises(ArgumentError, match="budget=0 is not a positive whole number"):
+        analyze(problem, network, search_budget=0)
+
+
 def test_many_neurons_are_compared_given_the_partition_or_the_pattern_and_it_is_said() -> None:
     problem, network = random_problem(12, 1200, seed=0), Network.of_signs([1, 1, -1, -1])
     disjoint = analyze(problem, network, starts.disjoint(problem, network))

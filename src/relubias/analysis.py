@@ -32,6 +32,7 @@ from relubias.nouns import require_nouns, require_state
 from relubias.problem import Problem
 from relubias.references import checked_of, minimum_norm, require_possible, suitable
 from relubias.references.record import MinimumNorm
+from relubias.references.searched import checked_budget
 from relubias.state import State
 from relubias.status import Optimality, Status
 from relubias.theory.predictions import GapLaw
@@ -186,6 +187,7 @@ def analyze(
     *,
     dynamics: Descent | Flow | None = None,
     of: str | None = None,
+    search_budget: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> Analysis:
@@ -206,6 +208,9 @@ def analyze(
         for one neuron and for two of opposite sign; for other networks those with the partition of the start, where
         it has one, or with the pattern in which training ends; where the output weights are trained, the networks of
         any number of neurons that fit the labels, by their variation norm.
+    search_budget : int, optional
+        Convex programs that the branch and bound for the shortest solution of several neurons may solve; see the
+        `budget` of :func:`relubias.minimum_norm`.
     progress : callable, optional
         Called now and then during training with a :class:`relubias.dynamics.run.Progress`.
     announce : callable, optional
@@ -231,10 +236,11 @@ def analyze(
         require_state(problem, network, start)
     of = suitable(network, start) if of is None else checked_of(of)
     require_possible(network, start, of)  # before the training, which may take long
+    search_budget = checked_budget(search_budget)
     dynamics = Descent() if dynamics is None else dynamics
     say("training")
     run = dynamics.run(problem, network, start, progress=progress)
-    found = _find_references(run, of, say)
+    found = _find_references(run, of, search_budget, say)
     say("comparing the two and collecting the facts of the problem")
     return _conclude(run, found, note, had_features=problem.features is not None)
 
@@ -248,13 +254,13 @@ def default_start(problem: Problem, network: Network) -> tuple[State, str]:
         return starts.gaussian(problem, network, rng=0), note
 
 
-def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _References:
+def _find_references(run: Run, of: str, budget: int | None, say: Callable[[str], None]) -> _References:
     if run.status is Status.INTERRUPTED:
         note = "the run was interrupted, so that the minimum-norm solution was not looked for"
         return _References(None, None, note, True)
     note, reference = "", None
     try:
-        reference, note = reference_of(run, of, announce=say)
+        reference, note = reference_of(run, of, budget=budget, announce=say)
         if reference is not None and reference.status is Optimality.INTERRUPTED:
             return _References(reference, None, note, True)
         say("computing the linear minimum-norm interpolant")
@@ -266,14 +272,16 @@ def _find_references(run: Run, of: str, say: Callable[[str], None]) -> _Referenc
         return _References(reference, None, note, True)
 
 
-def reference_of(run: Run, of: str, *, announce: Callable[[str], None] | None = None) -> tuple[MinimumNorm | None, str]:
+def reference_of(
+    run: Run, of: str, *, budget: int | None = None, announce: Callable[[str], None] | None = None
+) -> tuple[MinimumNorm | None, str]:
     """The minimum-norm solution to compare a run with; where there is none, None and the reason."""
     if note := _no_reference(run, of):
         return None, note
     if announce is not None:
         announce("computing the minimum-norm solution")
     given = run.start if of == "partition" else run.state
-    reference = minimum_norm(run.problem, run.network, of=of, state=given)
+    reference = minimum_norm(run.problem, run.network, of=of, state=given, budget=budget)
     if reference.status is Optimality.INFEASIBLE and run.loss != "squared":
         return None, f"no weights minimise the {run.loss} loss of every sample at once, so that there is no w*"
     return reference, ""

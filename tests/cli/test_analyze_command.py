@@ -179,6 +179,17 @@ def test_a_disjoint_start_with_its_depth(table: Path, capsys: pytest.CaptureFixt
     assert values["start"]["active"] == [6, 6]
 
 
+def test_the_search_for_the_shortest_pair_has_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["analyze", "--random", "gaussian n=24 d=30", "--network", "pair", "--until", "1", "--json"]
+    found = []
+    for most in ("1", "1e4"):
+        assert main([*words, "--search-budget", most]) == 0
+        found.append(json.loads(capsys.readouterr().out)["reference"]["status"])
+    assert found == ["budget", "optimal"]
+    err = refusal(capsys, *words, "--search-budget", "many")
+    assert "--search-budget 'many' is not a positive whole number" in err
+
+
 def test_both_layers_are_compared_with_the_least_variation_norm(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

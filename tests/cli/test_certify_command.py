@@ -156,3 +156,42 @@ def test_weights_of_a_pair_are_judged_by_the_interval_of_branch_and_bound(
     np.save(path, star.weights() + 0.1)
     assert main([*words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["feasible"] is False
+
+
+def test_networks_of_two_trained_layers_are_judged_by_their_variation_norm(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = relubias.read(table, target="y")
+    star = relubias.minimum_norm(problem, relubias.Network.single(train_output=True), of="variation")
+    signs = ",".join("+" if sign > 0 else "-" for sign in star.network.signs)
+    np.save(tmp_path / "w.npy", star.weights())
+    np.savetxt(tmp_path / "a.txt", star.state.output_weights)
+    words = ["certify", str(table), "--weights", str(tmp_path / "w.npy"), "--target", "y", "--network", signs]
+    words += ["--output-weights", str(tmp_path / "a.txt")]
+    assert main([*words, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert (values["optimal"], values["feasible"]) == (True, True)
+    assert values["norm"] == pytest.approx(star.norm)
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "no network that fits the labels has a smaller variation norm" in told
+    assert f"Σ|a_k|‖w_k‖       {star.norm:.6g}"[:24] in told
+    np.savetxt(tmp_path / "a.txt", 2 * star.state.output_weights)
+    np.save(tmp_path / "w.npy", star.weights() / 2)
+    assert main(words) == 0
+    assert "no network that fits the labels has a smaller variation norm" in capsys.readouterr().out
+    np.save(tmp_path / "w.npy", star.weights())
+    assert main(words) == 0
+    assert "this network does not fit the labels" in capsys.readouterr().out
+
+
+def test_a_search_budget_leaves_an_interval(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = relubias.Network.of_signs([1, 1, -1])
+    star = relubias.minimum_norm(relubias.read(table, target="y"), network)
+    np.save(tmp_path / "w.npy", star.weights())
+    words = ["certify", str(table), "--weights", str(tmp_path / "w.npy"), "--target", "y", "--network", "+,+,-"]
+    assert main([*words, "--search-budget", "1", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert values["lower_bound"] < (1 - 1e-6) * values["norm"]
+    assert main([*words, "--search-budget", "0.5"]) == 2
+    assert "--search-budget '0.5' is not a positive whole number" in capsys.readouterr().err

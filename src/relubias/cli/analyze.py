@@ -105,6 +105,7 @@ def analyze_command(
             "(with --train-output); by default the one that fits the network.",
         ),
     ] = None,
+    search_budget: options.SearchBudget = None,
     json: options.Json = False,
     output: Annotated[
         Path | None,
@@ -142,7 +143,14 @@ def analyze_command(
     stop, kept = options.until(until, flow=flow), options.record(record, flow=flow)
     if compare_steps is not None:
         refuse_for_comparison(
-            flow=flow, step_size=step_size, until=until, record=record, of=of, loss=loss, train_output=train_output
+            flow=flow,
+            step_size=step_size,
+            until=until,
+            record=record,
+            of=of,
+            loss=loss,
+            train_output=train_output,
+            search_budget=search_budget,
         )
     with ProgressLine() as line:
         if random is None:
@@ -169,6 +177,7 @@ def analyze_command(
                 flow, options.step_size(step_size, problem, signs, loss=loss, start=state), stop, kept, budget, loss
             ),
             of=of,
+            search_budget=options.search_budget(search_budget),
             progress=line,
             announce=line.announce,
         )

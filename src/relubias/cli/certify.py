@@ -23,6 +23,13 @@ def certify_command(
         Path, typer.Option("--weights", help="One weight a feature, a row for each neuron, in a .npy file or as text.")
     ],
     file: options.File = None,
+    outer: Annotated[
+        Path | None,
+        typer.Option(
+            "--output-weights",
+            help="One output weight a neuron, where they are trained too: judged is then the variation norm.",
+        ),
+    ] = None,
     random: options.Random = None,
     random_labels: options.RandomLabels = None,
     rng: Annotated[
@@ -33,9 +40,12 @@ def certify_command(
     preprocess: options.Preprocess = "none",
     centre_labels: options.CentreLabels = False,
     network: options.NetworkSigns = "single",
+    search_budget: options.SearchBudget = None,
     json: options.Json = False,
 ) -> int:
     """Check the optimality conditions of given weights, recomputed from the data."""
+    import numpy as np
+
     from relubias.cli.output import json_text
     from relubias.cli.progress import ProgressLine
 
@@ -43,8 +53,10 @@ def certify_command(
         options.require_no_file(file, target, preprocess, centre_labels, labels=labels)
     elif random_labels is not None or rng is not None:
         raise ArgumentError("--random-labels and --rng are those of a drawn problem; add --random.")
-    signs = options.network(network)
-    candidate = read_weights(weights)
+    signs = options.network(network, train_output=outer is not None)
+    of = "global" if outer is None else "variation"
+    budget = options.search_budget(search_budget)
+    candidate, heads = read_weights(weights), None if outer is None else np.ravel(read_weights(outer))
     with ProgressLine() as line:
         if random is None:
             line.announce(f"reading {file}")
@@ -56,24 +68,38 @@ def certify_command(
         from relubias.state import State
 
         line.announce("checking the optimality conditions of the weights")
-        state = State.from_weights(problem, signs, candidate)
-        proof = certify(problem, signs, state)
+        state = State.from_weights(problem, signs, candidate, outer=heads)
+        proof = certify(problem, signs, state, of=of, budget=budget)
     if json:
         typer.echo(json_text(_as_dict(proof)), nl=False)
         return options.INTERRUPTED if proof.interrupted else 0
-    typer.echo(f"{proof.message}\n")
-    alone = signs.n_neurons == 1
-    typer.echo(f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}")
-    if not alone:
-        typer.echo(f"shortest known    {proof.shortest:.12g}")
-    typer.echo(f"outside the span  {state.orthogonal_norm:.3g} of the norm")
+    typer.echo("\n".join([f"{proof.message}\n", *_lines(proof, of)]))
+    return options.INTERRUPTED if proof.interrupted else 0
+
+
+def _lines(proof: Certificate, of: str) -> list[str]:
+    """What was found, a line each."""
+    alone, both = proof.network.n_neurons == 1, of == "variation"
+    name, others = (
+        ("Σ|a_k|‖w_k‖", "no network that fits has less") if both else ("norm", "no global minimiser is shorter")
+    )
     fitted = "the label has the sign of the neuron" if alone else "a neuron has the sign of the label"
     rest = "it has not" if alone else "none has"
-    typer.echo(f"largest misfit    {proof.misfit:.3g} where {fitted}")
-    typer.echo(f"largest excess    {proof.excess:.3g} where {rest}; worst at {problem.sample(proof.worst_sample)}")
-    residuals = ", ".join(f"{name} {value:.1e}" for name, value in proof.kkt.as_dict().items())
-    typer.echo(f"conditions        {residuals} (relative, recomputed from K)")
-    return options.INTERRUPTED if proof.interrupted else 0
+    if both:
+        fitted, rest = "the label is not 0", "the label is 0"
+    residuals = ", ".join(f"{key} {value:.1e}" for key, value in proof.kkt.as_dict().items())
+    return [
+        f"{name:<17} {proof.norm:.12g}; {others} than {proof.lower_bound:.12g}",
+        *(
+            []
+            if alone and not both
+            else [f"{'least' if both else 'shortest'} known".ljust(17) + f" {proof.shortest:.12g}"]
+        ),
+        f"outside the span  {proof.state.orthogonal_norm:.3g} of the norm",
+        f"largest misfit    {proof.misfit:.3g} where {fitted}",
+        f"largest excess    {proof.excess:.3g} where {rest}; worst at {proof.problem.sample(proof.worst_sample)}",
+        f"conditions        {residuals} (relative, recomputed from K)",
+    ]
 
 
 def _as_dict(proof: Certificate) -> dict[str, Any]:

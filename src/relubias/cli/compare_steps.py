@@ -44,6 +44,7 @@ def refuse_for_comparison(
     of: str | None,
     loss: str,
     train_output: bool,
+    search_budget: str | None,
 ) -> None:
     """Refuse the options that have no meaning beside ``--compare-steps``.
 
@@ -60,6 +61,7 @@ def refuse_for_comparison(
         "--of": of not in (None, "global"),
         "--loss": loss != "squared",
         "--train-output": train_output,
+        "--search-budget": search_budget is not None,
     }
     for name, there in given.items():
         if there:

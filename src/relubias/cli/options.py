@@ -65,6 +65,15 @@ Activation = Annotated[
     ),
 ]
 TrainOutput = Annotated[bool, typer.Option("--train-output", help="Train the output weights too.")]
+SearchBudget = Annotated[
+    str | None,
+    typer.Option(
+        "--search-budget",
+        metavar="COUNT",
+        help="Convex programs that the branch and bound for the shortest solution of several neurons may solve; by "
+        "default 10,000 for a pair, and fewer for large networks.",
+    ),
+]
 Loss = Annotated[
     str, typer.Option("--loss", help="squared, huber (or huber:0.5, its width), log-cosh, logistic or absolute.")
 ]
@@ -154,6 +163,22 @@ def record(text: str | None, *, flow: bool = False) -> Record:
     if None in steps:
         raise ArgumentError(f"--record {text!r} is none of: log, none, or a list of steps such as 1,10,1e3.")
     return [step for step in steps if step is not None]
+
+
+def search_budget(text: str | None) -> int | None:
+    """Read a positive whole number such as ``1000`` or ``1e6``.
+
+    Raises
+    ------
+    ArgumentError
+        If it is none.
+    """
+    if text is None:
+        return None
+    count = _whole(text)
+    if count is None or count < 1:
+        raise ArgumentError(f"--search-budget {text!r} is not a positive whole number of convex programs.")
+    return count
 
 
 def _whole(text: str) -> int | None:
