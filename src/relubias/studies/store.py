@@ -138,7 +138,7 @@ class Store:
         Parameters
         ----------
         take_over : bool
-            Also from a process of which nothing can be told, since it ran on another machine.
+            Also from a process of which nothing can be told, such as one of another machine.
 
         Raises
         ------
