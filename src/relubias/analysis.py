@@ -132,6 +132,21 @@ class Analysis:
 
         Stored is what was expensive: the run and the references. The rest follows from them and is worked out
         again on loading.
+
+        Parameters
+        ----------
+        path : path
+            A file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ArgumentError
+            If the file cannot be written.
         """
         arrays, meta = self.run.to_parts()
         references = {"reference": self.reference, "linear": self.linear}
@@ -151,6 +166,14 @@ class Analysis:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Analysis:
         """Read what :meth:`save` wrote. Features are not stored, so that weights are not at hand.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Analysis
 
         Raises
         ------

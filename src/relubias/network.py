@@ -53,19 +53,70 @@ class Network:
 
     @classmethod
     def single(cls, *, sign: int = 1, activation: str | Activation = "relu", train_output: bool = False) -> Network:
-        """One neuron of the given sign."""
+        """One neuron.
+
+        Parameters
+        ----------
+        sign : {1, -1}
+            Of the output weight.
+        activation : str or Activation
+            σ: its name, such as ``"relu"`` or ``"leaky-relu:0.1"``, or a record of :mod:`relubias.activations`.
+        train_output : bool
+            Whether the output weight is trained too.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        ArgumentError
+            If the sign is neither +1 nor −1, or no activation has that name.
+        """
         return cls((_checked_sign(sign),), activation_named(activation), train_output)
 
     @classmethod
     def pair(cls, *, activation: str | Activation = "relu", train_output: bool = False) -> Network:
-        """Two neurons with signs +1 and −1."""
+        """Two neurons with signs +1 and −1.
+
+        Parameters
+        ----------
+        activation, train_output
+            As for :meth:`single`.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        ArgumentError
+            If no activation has that name.
+        """
         return cls((1, -1), activation_named(activation), train_output)
 
     @classmethod
     def of_signs(
         cls, signs: Iterable[int], *, activation: str | Activation = "relu", train_output: bool = False
     ) -> Network:
-        """One neuron for each sign in `signs`."""
+        """One neuron for each sign.
+
+        Parameters
+        ----------
+        signs : iterable of {1, -1}
+            s_k, at least one.
+        activation, train_output
+            As for :meth:`single`.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        ArgumentError
+            If there is no sign, one is neither +1 nor −1, or no activation has that name.
+        """
         return cls(tuple(_checked_sign(sign) for sign in signs), activation_named(activation), train_output)
 
     @property
@@ -79,7 +130,19 @@ class Network:
         return np.array(self.signs, dtype=np.float64)
 
     def output(self, primal: Array, *, outer: Array | None = None) -> Array:
-        """Return f from pre-activations β of shape (m, p): Σ_k a_k σ(β_k), shape (p,); a_k = s_k if not given."""
+        """Return f = Σ_k a_k σ(β_k), in label units, from pre-activations at p points.
+
+        Parameters
+        ----------
+        primal : ndarray, shape (n_neurons, p)
+            β, in label units.
+        outer : ndarray, shape (n_neurons,), optional
+            The output weights a; by default the signs.
+
+        Returns
+        -------
+        ndarray, shape (p,)
+        """
         return (self.output_weights if outer is None else outer) @ self.activation.value(primal)
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,7 +155,22 @@ class Network:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Network:
-        """Rebuild a network from :meth:`as_dict`."""
+        """Rebuild a network from :meth:`as_dict`.
+
+        Parameters
+        ----------
+        values : dict
+            Without ``train_output``, the output weights are fixed.
+
+        Returns
+        -------
+        Network
+
+        Raises
+        ------
+        ArgumentError
+            If there is no sign, one is neither +1 nor −1, or no activation has that name.
+        """
         return cls.of_signs(
             values["signs"], activation=values["activation"], train_output=values.get("train_output", False)
         )

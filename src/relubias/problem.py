@@ -119,8 +119,6 @@ class Problem:
     ) -> Problem:
         """Compute K = XXᵀ in float64, block by block, and check what was given.
 
-        Column names of a pandas table become the feature names.
-
         Parameters
         ----------
         features : array, memmap, scipy sparse array or callable, shape (n_samples, n_features)
@@ -128,12 +126,22 @@ class Problem:
             width), every time it is called. An iterator itself is passed over once: the problem then has K, but no
             features.
         labels : array_like, shape (n_samples,)
+        feature_names, sample_names : sequence of str, optional
+            One a feature, and one a sample. Column names of a pandas table become the feature names by default.
+        target_name, label_mean, source, notes, population, test : optional
+            The attributes of these names.
+
+        Returns
+        -------
+        Problem
 
         Raises
         ------
         DataError
-            If shapes do not match, there is no sample, an entry is not a finite real number, K overflows, or there
-            are more than `MOST_SAMPLES` samples.
+            If shapes do not match, there is no sample, an entry is not a finite real number, K overflows, there
+            are more than `MOST_SAMPLES` samples, or the test points do not match.
+        ArgumentError
+            If the number of names is wrong.
         """
         matrix: Any
         if feature_names is None and hasattr(features, "columns"):
@@ -189,12 +197,22 @@ class Problem:
         labels : array_like, shape (n_samples,)
         n_features : int, optional
             Number of features behind K, where it is known.
+        sample_names : sequence of str, optional
+            One a sample.
+        target_name, label_mean, source, notes, population, test : optional
+            The attributes of these names.
+
+        Returns
+        -------
+        Problem
 
         Raises
         ------
         DataError
             If K is not square, finite, symmetric (to 1e-10 of its largest entry) and positive semidefinite
-            (to rounding), or the labels do not match.
+            (to rounding), or the labels or the test points do not match.
+        ArgumentError
+            If the number of names is wrong.
         """
         matrix = as_gram(gram)
         target = as_labels(labels, len(matrix))
@@ -282,7 +300,17 @@ class Problem:
         return scale * float(np.sqrt(np.mean(np.square(self.labels / scale)))) if scale else 0.0
 
     def sample(self, index: int) -> str:
-        """Name of a sample for messages: its own name, or its row number counted from 1."""
+        """Name of a sample for messages: its own name, or its row number counted from 1.
+
+        Parameters
+        ----------
+        index : int
+            Counted from 0.
+
+        Returns
+        -------
+        str
+        """
         return f"{self.sample_names[index]!r}" if self.sample_names else f"row {index + 1}"
 
     def prepared(self, features: Any) -> Any:
@@ -292,6 +320,10 @@ class Problem:
         ----------
         features : array, sparse array, callable or source of column blocks, shape (n_new, n_features)
             Raw, as in the file; a `Preprocessed` record is taken as it is.
+
+        Returns
+        -------
+        array, sparse array or source of column blocks, shape (n_new, n_features)
 
         Raises
         ------
@@ -307,7 +339,12 @@ class Problem:
         return new
 
     def cross_gram(self, features: Any) -> Array:
-        """Return X_new Xᵀ, shape (n_new, n_samples), for features at new points, which :meth:`prepared` explains.
+        """Return X_new Xᵀ, shape (n_new, n_samples), for features at new points.
+
+        Parameters
+        ----------
+        features : array, sparse array, callable or source of column blocks, shape (n_new, n_features)
+            As for :meth:`prepared`.
 
         Raises
         ------
@@ -318,7 +355,12 @@ class Problem:
         return cross_product(self.prepared(features), own)
 
     def primal_of(self, weights: Array) -> Array:
-        """Return W Xᵀ, the primal coefficients of weights of shape (m, n_features): shape (m, n_samples).
+        """Return W Xᵀ, the primal coefficients of weights, shape (m, n_samples), in label units.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (m, n_features)
+            W, one row a neuron.
 
         Raises
         ------
@@ -328,7 +370,12 @@ class Problem:
         return cross_product(weights, self._required_features("weights need"))
 
     def weights_of(self, dual: Array) -> Array:
-        """Return Xᵀα for dual coefficients of shape (m, n): weights of shape (m, n_features).
+        """Return the weights w_k = Xᵀα_k, shape (m, n_features).
+
+        Parameters
+        ----------
+        dual : ndarray, shape (m, n_samples)
+            α, one row a neuron.
 
         Raises
         ------
@@ -353,12 +400,42 @@ class Problem:
         return self.features
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write K, labels, names and test points (not the features) to one ``.npz`` file that :meth:`load` reads."""
+        """Write K, labels, names and test points (not the features) to one ``.npz`` file that :meth:`load` reads.
+
+        Parameters
+        ----------
+        path : path
+            A file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ArgumentError
+            If the file cannot be written.
+        """
         return save_record(path, "problem", *self.to_parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
-        """Read what :meth:`save` wrote. Features are not stored, so the result has none."""
+        """Read what :meth:`save` wrote. Features are not stored, so the result has none.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Problem
+
+        Raises
+        ------
+        DataError
+            If there is no such file, or it is not a saved problem, whole and undamaged.
+        """
         return cls.from_parts(*load_record(path, "problem"))
 
     def to_parts(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -384,6 +461,15 @@ class Problem:
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Problem:
         """Rebuild a problem from :meth:`to_parts`.
+
+        Parameters
+        ----------
+        arrays : dict of ndarray
+        meta : dict
+
+        Returns
+        -------
+        Problem
 
         Raises
         ------

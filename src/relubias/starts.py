@@ -197,16 +197,26 @@ def disjoint(
 
 
 def from_weights(problem: Problem, network: Network, weights: ArrayLike, *, outer: ArrayLike | None = None) -> State:
-    """The state with these weights, shape (n_neurons, n_features), or (n_features,) for one neuron.
+    """The state with these weights.
 
-    `outer`, shape (n_neurons,), are the output weights where the network trains them; by default its signs.
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    weights : array_like, shape (n_neurons, n_features); (n_features,) for one neuron
+    outer : array_like, shape (n_neurons,), optional
+        The output weights, where the network trains them; by default its signs.
+
+    Returns
+    -------
+    State
 
     Raises
     ------
     DataError
         If the problem has no features.
     ArgumentError
-        If a shape is wrong or an entry is not finite.
+        If a shape is wrong, an entry is not finite, or `outer` is given to a network that does not train it.
     StartError
         If the start can never move.
     """
@@ -215,14 +225,25 @@ def from_weights(problem: Problem, network: Network, weights: ArrayLike, *, oute
 
 
 def from_dual(problem: Problem, network: Network, dual: ArrayLike, *, outer: ArrayLike | None = None) -> State:
-    """The state with weights w_k = Xᵀα_k, α of shape (n_neurons, n_samples), or (n_samples,) for one neuron.
+    """The state with weights w_k = Xᵀα_k.
 
-    `outer`, shape (n_neurons,), are the output weights where the network trains them; by default its signs.
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    dual : array_like, shape (n_neurons, n_samples); (n_samples,) for one neuron
+        α.
+    outer : array_like, shape (n_neurons,), optional
+        The output weights, where the network trains them; by default its signs.
+
+    Returns
+    -------
+    State
 
     Raises
     ------
     ArgumentError
-        If a shape is wrong or an entry is not finite.
+        If a shape is wrong, an entry is not finite, or `outer` is given to a network that does not train it.
     StartError
         If the start can never move.
     """
@@ -317,6 +338,10 @@ def _active_on(problem: Problem, members: NDArray[np.intp], primal: Array) -> tu
 
 def require_movable(state: State) -> State:
     """Return the state if some sample is active in some neuron, or inactive ones have a slope too.
+
+    Parameters
+    ----------
+    state : State
 
     Raises
     ------

@@ -58,9 +58,21 @@ class State:
 
         Parameters
         ----------
+        problem : Problem
+        network : Network
         dual : array_like, shape (n_neurons, n_samples); (n_samples,) for one neuron
+            α.
         outer : array_like, shape (n_neurons,), optional
             The output weights, where the network trains them; by default its signs.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        ArgumentError
+            If a shape is wrong, an entry is not finite, or `outer` is given to a network that does not train it.
         """
         coefficients = _shaped(dual, (network.n_neurons, problem.n_samples), "dual")
         primal = problem.operator.matvec(coefficients.T).T
@@ -75,16 +87,23 @@ class State:
 
         Parameters
         ----------
+        problem : Problem
+        network : Network
         weights : array_like, shape (n_neurons, n_features); (n_features,) for one neuron
+            W.
         outer : array_like, shape (n_neurons,), optional
             The output weights, where the network trains them; by default its signs.
+
+        Returns
+        -------
+        State
 
         Raises
         ------
         DataError
             If the problem has no features.
         ArgumentError
-            If the shape is wrong or an entry is not finite.
+            If a shape is wrong, an entry is not finite, or `outer` is given to a network that does not train it.
         """
         if problem.features is None:
             raise DataError(
@@ -166,23 +185,34 @@ class State:
         return inside
 
     def predict(self, features: Any) -> Array:
-        """Return f at new points, shape (n_new,), from their features, shape (n_new, n_features).
+        """Return f at new points, shape (n_new,), in label units.
 
-        Points that are known by their inner products with the samples, such as `problem.test`, need no features.
-        Features are raw, as in the file: where those of the problem were preprocessed, new ones are treated in the
-        same way here (see :meth:`Problem.prepared`). Where labels were centred, f predicts centred ones; add
-        `problem.label_mean`.
+        Parameters
+        ----------
+        features : array, sparse array, callable, source of column blocks or HeldOut, shape (n_new, n_features)
+            Raw, as in the file: where those of the problem were preprocessed, new ones are treated in the same way here
+            (see :meth:`Problem.prepared`). Points that are known by their inner products with the samples, such as
+            `problem.test`, need no features.
 
         Raises
         ------
         DataError
             If the problem has no features, the numbers of features differ, or the orthogonal part is known by
             its norm only.
+
+        Notes
+        -----
+        Where labels were centred, f predicts centred ones; add `problem.label_mean`.
         """
         return self.network.output(self.primal_at(features), outer=self.outer)
 
     def primal_at(self, features: Any) -> Array:
-        """Return β_k = w_kᵀx at new points, shape (n_neurons, n_new); see :meth:`predict`.
+        """Return β_k = w_kᵀx at new points, shape (n_neurons, n_new), in label units.
+
+        Parameters
+        ----------
+        features : array, sparse array, callable, source of column blocks or HeldOut, shape (n_new, n_features)
+            As for :meth:`predict`.
 
         Raises
         ------
@@ -232,7 +262,18 @@ class State:
 
     @classmethod
     def from_arrays(cls, problem: Problem, network: Network, arrays: Mapping[str, NDArray[Any]]) -> State:
-        """Rebuild a state from :meth:`to_arrays`, bit for bit."""
+        """Rebuild a state from :meth:`to_arrays`, bit for bit.
+
+        Parameters
+        ----------
+        problem : Problem
+        network : Network
+        arrays : dict of ndarray
+
+        Returns
+        -------
+        State
+        """
         own = (arrays["dual"], arrays["primal"], arrays["orthogonal_norms"])
         return cls(problem, network, *own, arrays.get("orthogonal"), arrays.get("outer"))
 

@@ -37,6 +37,25 @@ def largest_curvature(
     """Upper bound of the curvature of L in the weights, near a fit and at the start if one is given.
 
     For the squared loss and a ReLU it is m λ_max(K), attained where all samples are active in all neurons.
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    loss : str or Loss
+        As for :func:`relubias.gradient_descent`.
+    start : State, optional
+        Whose pre-activations and output weights count too, where they matter.
+
+    Returns
+    -------
+    float
+        In units of 1/η.
+
+    Raises
+    ------
+    ArgumentError
+        If no loss has that name.
     """
     require_nouns(problem, network)
     labels, activation = problem.labels, network.activation
@@ -66,10 +85,19 @@ def stable(
     stiffest one oscillates for ever. For other activations and losses, or trained output weights, λ_max(H) is
     :func:`largest_curvature`.
 
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+    fraction : float
+        Of the largest stable step.
+    loss, start
+        As for :func:`largest_curvature`.
+
     Raises
     ------
     ArgumentError
-        If the fraction is not positive, or all samples are zero.
+        If the fraction is not positive, all samples are zero, or no loss has that name.
     """
     curvature = largest_curvature(problem, network, loss=loss, start=start)
     return _positive(fraction, "fraction") * 2.0 / _nonzero(curvature)
@@ -78,8 +106,18 @@ def stable(
 def relative(problem: Problem, fraction: float = 0.5) -> float:
     """Return fraction/‖λ‖₁: η in the units of the paper, c = η‖λ‖₁.
 
-    ‖λ‖₁ is that of the distribution where the samples were drawn from a known one, else it is estimated by tr K / n;
-    so it is too where the distribution has no variance.
+    Parameters
+    ----------
+    problem : Problem
+        ‖λ‖₁ is that of the distribution where the samples were drawn from a known one of finite variance, else it is
+        estimated by tr K / n.
+    fraction : float
+        c.
+
+    Raises
+    ------
+    ArgumentError
+        If the fraction is not positive, or all samples are zero.
     """
     require_problem(problem)
     known = problem.population
@@ -94,6 +132,14 @@ def from_text(
 ) -> float | None:
     """Read η: a number, ``0.5/lmax`` for 0.5/λ_max(H) of the worst pattern, ``0.5/trace`` for 0.5/‖λ‖₁.
 
+    Parameters
+    ----------
+    text : str
+    problem : Problem
+    network : Network
+    loss, start
+        As for :func:`largest_curvature`.
+
     Returns
     -------
     float or None
@@ -102,7 +148,7 @@ def from_text(
     Raises
     ------
     ArgumentError
-        If it is not positive.
+        If it is not positive, its unit is zero as all samples are, or no loss has that name.
     """
     parts = parts_of(text)
     if parts is None:
@@ -114,7 +160,17 @@ def from_text(
 
 
 def parts_of(text: str) -> tuple[float, str] | None:
-    """Split the text of a step into its number and its unit, ``lmax``, ``trace`` or none; None if it is no step."""
+    """Split the text of a step into its number and its unit.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    tuple of (float, str), or None
+        The unit is ``lmax``, ``trace`` or empty; None if the text is no step.
+    """
     value, slash, unit = text.partition("/")
     try:
         amount = float(value)
@@ -125,6 +181,11 @@ def parts_of(text: str) -> tuple[float, str] | None:
 
 def checked(step_size: float) -> float:
     """Return η as a float.
+
+    Parameters
+    ----------
+    step_size : float
+        η.
 
     Raises
     ------

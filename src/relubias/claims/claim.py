@@ -83,7 +83,22 @@ class Quantity:
     def within(
         cls, name: str, estimate: Estimate | float, low: float, high: float, *, trials: int | None = None
     ) -> Quantity:
-        """A number that has to lie in [low, high]; with an interval: all of it, and undecided if only a part does."""
+        """A number that has to lie in [low, high]; with an interval: all of it, and undecided if only a part does.
+
+        Parameters
+        ----------
+        name : str
+            What it is, in a few words.
+        estimate : Estimate or float
+        low, high : float
+            Ends of the target, in the unit of the estimate.
+        trials : int, optional
+            Independent draws that it is made of; a float that is made of none, or is not finite, decides nothing.
+
+        Returns
+        -------
+        Quantity
+        """
         told = f"in [{number(low)}, {number(high)}]"
         if isinstance(estimate, Estimate):
             inside = low <= estimate.low and estimate.high <= high
@@ -93,19 +108,56 @@ class Quantity:
 
     @classmethod
     def at_most(cls, name: str, value: float, bound: float, *, trials: int | None = None) -> Quantity:
-        """A number that must not exceed a bound; undecided where there is no such number."""
+        """A number that must not exceed a bound; undecided where there is no such number.
+
+        Parameters
+        ----------
+        name : str
+            What it is, in a few words.
+        value, bound : float
+        trials : int, optional
+            Independent draws that it is made of; where there is none, or the value is not finite, nothing is decided.
+
+        Returns
+        -------
+        Quantity
+        """
         met = _decided(value, trials, value <= bound)
         return cls(name, float(value), None, None, trials, f"≤ {number(bound)}", met)
 
     @classmethod
     def at_least(cls, name: str, value: float, bound: float, *, trials: int | None = None) -> Quantity:
-        """A number that must not fall below a bound; undecided where there is no such number."""
+        """A number that must not fall below a bound; undecided where there is no such number.
+
+        Parameters
+        ----------
+        name, value, bound, trials
+            As for :meth:`at_most`.
+
+        Returns
+        -------
+        Quantity
+        """
         met = _decided(value, trials, value >= bound)
         return cls(name, float(value), None, None, trials, f"≥ {number(bound)}", met)
 
     @classmethod
     def share(cls, name: str, share: Proportion, *, least: float | None = None, most: float | None = None) -> Quantity:
-        """A probability that has to be at least `least` or at most `most`; undecided if its interval has the bound."""
+        """A probability that has to be at least `least` or at most `most`; undecided if its interval has the bound.
+
+        Parameters
+        ----------
+        name : str
+            What it is, in a few words.
+        share : Proportion
+            Where it has no usable cell, nothing is decided.
+        least, most : float, optional
+            The bound, one of the two; where both are given `least` counts, and where none is the share only informs.
+
+        Returns
+        -------
+        Quantity
+        """
         value, low, high = share.estimate
         if not share.trials:
             return cls(name, 0.0, low, high, 0, "at least one usable cell", None)
@@ -270,7 +322,17 @@ class Claim:
         return CHAPTERS.index(self.chapter), self.place, self.id
 
     def all_studies(self, quick: bool) -> list[Study]:
-        """Its studies and those of its control."""
+        """Its studies and those of its control.
+
+        Parameters
+        ----------
+        quick : bool
+            Whether to take the smaller ones.
+
+        Returns
+        -------
+        list of Study
+        """
         return [*self.studies(quick), *self.control.studies(quick)]
 
 

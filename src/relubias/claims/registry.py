@@ -28,6 +28,15 @@ def ids() -> list[str]:
 def load(id: str) -> Claim:
     """The claim with this id.
 
+    Parameters
+    ----------
+    id : str
+        The name of its module.
+
+    Returns
+    -------
+    Claim
+
     Raises
     ------
     ArgumentError
@@ -44,6 +53,15 @@ def load(id: str) -> Claim:
 
 def chosen(wanted: Sequence[str] | None = None) -> tuple[Claim, ...]:
     """The claims with these ids, or all, in reading order.
+
+    Parameters
+    ----------
+    wanted : sequence of str, optional
+        Ids, in which a dash may stand for a line below; by default all there are.
+
+    Returns
+    -------
+    tuple of Claim
 
     Raises
     ------

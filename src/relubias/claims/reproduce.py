@@ -79,7 +79,16 @@ class Reproduction:
     interrupted: bool
 
     def count(self, verdict: Verdict) -> int:
-        """How many claims have this verdict."""
+        """How many claims have this verdict.
+
+        Parameters
+        ----------
+        verdict : Verdict
+
+        Returns
+        -------
+        int
+        """
         return sum(result.verdict is verdict for result in self.results)
 
 

@@ -42,7 +42,25 @@ class Descent:
     def run(
         self, problem: Problem, network: Network, start: State, *, progress: Callable[[Progress], None] | None = None
     ) -> Run:
-        """Run gradient descent with these options."""
+        """Run gradient descent with these options.
+
+        Parameters
+        ----------
+        problem : Problem
+        network : Network
+        start : State
+        progress : callable, optional
+            As for :func:`gradient_descent`.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        ArgumentError
+            As :func:`gradient_descent` does.
+        """
         return gradient_descent(
             problem,
             network,

@@ -43,7 +43,25 @@ class Flow:
     def run(
         self, problem: Problem, network: Network, start: State, *, progress: Callable[[Progress], None] | None = None
     ) -> Run:
-        """Run gradient flow with these options."""
+        """Run gradient flow with these options.
+
+        Parameters
+        ----------
+        problem : Problem
+        network : Network
+        start : State
+        progress : callable, optional
+            As for :func:`gradient_flow`.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        ArgumentError
+            As :func:`gradient_flow` does.
+        """
         return gradient_flow(
             problem,
             network,

@@ -202,7 +202,17 @@ class Run:
         return count(self.steps, "step") if self.time is None else self.at(self.time)
 
     def at(self, moment: float) -> str:
-        """A moment of this run in words: "step 12" or "time 0.25"."""
+        """A moment of this run in words: "step 12" or "time 0.25".
+
+        Parameters
+        ----------
+        moment : float
+            A number of steps, or for gradient flow a time.
+
+        Returns
+        -------
+        str
+        """
         return f"time {number(moment)}" if self.is_flow else f"step {int(moment):,}"
 
     @property
@@ -244,7 +254,18 @@ class Run:
         return self.state.weights()
 
     def predict(self, features: Any) -> Array:
-        """Return f at new points, shape (n_new,); the same as ``run.state.predict(features)``."""
+        """Return f at new points, shape (n_new,), in label units; the same as ``run.state.predict(features)``.
+
+        Parameters
+        ----------
+        features : array, sparse array, callable, source of column blocks or HeldOut, shape (n_new, n_features)
+            As for :meth:`State.predict`.
+
+        Raises
+        ------
+        DataError
+            As :meth:`State.predict` does.
+        """
         return self.state.predict(features)
 
     def require_limit(self) -> Run:
@@ -277,18 +298,53 @@ class Run:
         -------
         Run
             With all events since the start.
+
+        Raises
+        ------
+        ArgumentError
+            If this run cannot be continued, an option is out of range, or `until` lies before where the run is.
         """
         if self.continuation is None:
             raise ArgumentError("this run cannot be continued.")
         return self.continuation(self, until=until, record=record, budget=budget)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the run with its problem (not the features) to one ``.npz`` file that :meth:`load` reads."""
+        """Write the run with its problem (not the features) to one ``.npz`` file that :meth:`load` reads.
+
+        Parameters
+        ----------
+        path : path
+            A file that is there is replaced.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ArgumentError
+            If the file cannot be written.
+        """
         return save_record(path, "run", *self.to_parts())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Run:
-        """Read what :meth:`save` wrote; the run can be continued where the saved one could."""
+        """Read what :meth:`save` wrote; the run can be continued where the saved one could.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        DataError
+            If there is no such file, or it is not a saved run, whole and undamaged.
+        """
         parts = load_record(path, "run")
         with rebuilding("run"):
             return cls.from_parts(*parts)
@@ -313,7 +369,24 @@ class Run:
 
     @classmethod
     def from_parts(cls, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Run:
-        """Rebuild a run from :meth:`to_parts`."""
+        """Rebuild a run from :meth:`to_parts`.
+
+        Parameters
+        ----------
+        arrays : dict of ndarray
+        meta : dict
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        DataError
+            If the problem cannot be rebuilt.
+        ArgumentError
+            If the signs or the activation of the network are none.
+        """
         problem, network = Problem.from_parts(arrays, meta), Network.from_dict(meta["network"])
         own, values = part("run", arrays), meta["run"]
         cycle, saved = _from_arrays(part("cycle", arrays)), _from_arrays(part("resume", arrays))

@@ -96,6 +96,13 @@ def _global(problem: Problem, network: Network, state: State | None, budget: int
 def require_possible(network: Network, start: State, of: str) -> None:
     """Refuse a reference that this network or start cannot have, before a long training.
 
+    Parameters
+    ----------
+    network : Network
+    start : State
+    of : str
+        One that :func:`checked_of` knows.
+
     Raises
     ------
     ArgumentError
@@ -113,6 +120,16 @@ def suitable(network: Network, start: State) -> str:
     The one of least variation norm where the output weights are trained. Else the global one for one neuron and for
     two of opposite sign, and for others the one given the partition, where the start has one, or given the pattern in
     which training ends.
+
+    Parameters
+    ----------
+    network : Network
+    start : State
+
+    Returns
+    -------
+    str
+        What :func:`minimum_norm` takes as `of`.
     """
     if network.train_output and network.activation.name == "relu":
         return "variation"
@@ -127,6 +144,11 @@ def suitable(network: Network, start: State) -> str:
 
 def checked_of(of: str) -> str:
     """Return `of` if it names a reference.
+
+    Parameters
+    ----------
+    of : str
+        As for :func:`minimum_norm`.
 
     Raises
     ------

@@ -165,7 +165,23 @@ class MinimumNorm:
 
     @classmethod
     def from_parts(cls, problem: Problem, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> MinimumNorm:
-        """Rebuild a record from :meth:`to_parts` and the problem it belongs to."""
+        """Rebuild a record from :meth:`to_parts` and the problem it belongs to.
+
+        Parameters
+        ----------
+        problem : Problem
+        arrays : dict of ndarray
+        meta : dict
+
+        Returns
+        -------
+        MinimumNorm
+
+        Raises
+        ------
+        ArgumentError
+            If the signs or the activation of the network are none.
+        """
         fields = dict(meta["minimum_norm"])
         kind = {"activation": fields.pop("activation"), "train_output": fields.pop("train_output", False)}
         network = Network.of_signs(fields.pop("signs"), **kind)

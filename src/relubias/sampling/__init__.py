@@ -189,7 +189,13 @@ def rademacher(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent components ±1, one half each. Other options: see :func:`gaussian`."""
+    """Independent components ±1, one half each.
+
+    Parameters
+    ----------
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
+    """
     return _random(Rademacher(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
@@ -203,7 +209,13 @@ def uniform(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent components, uniform, of mean 0 and variance 1. Other options: see :func:`gaussian`."""
+    """Independent components, uniform, of mean 0 and variance 1.
+
+    Parameters
+    ----------
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
+    """
     return _random(Uniform(n_features, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
 
@@ -218,12 +230,14 @@ def sparse_signs(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent components that are mostly 0, else a sign. Other options: see :func:`gaussian`.
+    """Independent components that are mostly 0, else a sign.
 
     Parameters
     ----------
     density : float
-        Probability of a component that is not 0.
+        Probability of a component that is not 0, above 0 and at most 1.
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(SparseSigns(n_features, density, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
@@ -239,12 +253,14 @@ def truncated_normal(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent normal components, cut off at a bound. Other options: see :func:`gaussian`.
+    """Independent normal components, cut off at a bound.
 
     Parameters
     ----------
     bound : float
-        In standard deviations before the cut.
+        In standard deviations before the cut, from 0.01 to 8.
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(TruncatedNormal(n_features, bound, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
@@ -260,12 +276,14 @@ def student_t(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent components with heavy tails; a negative control. Other options: see :func:`gaussian`.
+    """Independent components with heavy tails; a negative control.
 
     Parameters
     ----------
     degrees : float
-        Degrees of freedom.
+        Degrees of freedom, positive; up to 2 there is no variance, and then no teacher.
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(StudentT(n_features, degrees, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
@@ -281,12 +299,14 @@ def log_normal(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Independent centred log-normal components; a negative control. Other options: see :func:`gaussian`.
+    """Independent centred log-normal components; a negative control.
 
     Parameters
     ----------
     sigma : float
-        Standard deviation of the logarithm.
+        Standard deviation of the logarithm, from 1e-6 to 10.
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(LogNormal(n_features, sigma, **_spectral(spectrum)), n_samples, labels, n_test, features, rng)
 
@@ -302,12 +322,14 @@ def equicorrelated(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Rows that are correlated with each other; a negative control. Other options: see :func:`gaussian`.
+    """Rows that are correlated with each other; a negative control.
 
     Parameters
     ----------
     correlation : float
-        Of any two rows.
+        Of any two rows, from 0 to 1.
+    n_samples, n_features, spectrum, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(
         Equicorrelated(n_features, correlation, **_spectral(spectrum)), n_samples, labels, n_test, features, rng
@@ -324,12 +346,14 @@ def subspace(
     features: bool = False,
     rng: Rng,
 ) -> Problem:
-    """Rows in a subspace of low dimension; a negative control. Other options: see :func:`gaussian`.
+    """Rows in a subspace of low dimension; a negative control.
 
     Parameters
     ----------
     dimension : int
-        Of the subspace.
+        Of the subspace, at most n_features.
+    n_samples, n_features, labels, n_test, features, rng
+        As for :func:`gaussian`, which also says what is returned and raised.
     """
     return _random(Subspace(n_features, dimension), n_samples, labels, n_test, features, rng)
 
@@ -342,9 +366,28 @@ def orthogonal(
     features: bool = False,
     rng: Rng = None,
 ) -> Problem:
-    """Exactly orthogonal rows of the given ‖x_i‖², one for all samples or one each.
+    """Exactly orthogonal rows.
 
-    `rng` is needed where the labels are drawn; teachers are refused.
+    Parameters
+    ----------
+    n_samples : int
+    squared_norms : float or tuple of float
+        ‖x_i‖² > 0, one for all samples or one each.
+    labels : LabelLaw, str or array_like, optional
+        As for :func:`gaussian`, but no teacher.
+    features : bool
+        Keep X as well.
+    rng : int or numpy.random.Generator, optional
+        Needed where the labels are drawn.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If an option is out of range, labels need a teacher, or `rng` is missing.
     """
     return Orthogonal(n_samples, squared_norms, as_label_law(labels)).draw(rng=rng, features=features)
 
@@ -352,9 +395,14 @@ def orthogonal(
 def coherent(
     *, n_samples: int, cosine: float, labels: Labels = None, features: bool = False, rng: Rng = None
 ) -> Problem:
-    """Unit rows, any two of which have this cosine, from −1/(n − 1) to 1.
+    """Unit rows, any two of which have the same cosine.
 
-    `rng` is needed where the labels are drawn; teachers are refused.
+    Parameters
+    ----------
+    cosine : float
+        From −1/(n − 1), where the rows are dependent, to 1, where they coincide.
+    n_samples, labels, features, rng
+        As for :func:`orthogonal`, which also says what is returned and raised.
     """
     return Coherent(n_samples, cosine, as_label_law(labels)).draw(rng=rng, features=features)
 
@@ -364,15 +412,51 @@ def duplicates(
 ) -> Problem:
     """Orthogonal unit rows, the last `copies` of which repeat the first, with its label or the opposite one.
 
-    `rng` is needed where the labels (of the rows that are no copies) are drawn; teachers are refused.
+    Parameters
+    ----------
+    n_samples : int
+        At least 2, the copies included.
+    copies : int
+        From 1 to n_samples − 1.
+    conflicting : bool
+        Whether copies have the opposite label.
+    labels : LabelLaw, str or array_like, optional
+        Of the n_samples − copies rows that are no copies; else as for :func:`orthogonal`.
+    rng : int or numpy.random.Generator, optional
+        Needed where the labels are drawn.
+
+    Returns
+    -------
+    Problem
+        With its features.
+
+    Raises
+    ------
+    ArgumentError, DataError
+        As :func:`orthogonal` does.
     """
     return Duplicates(n_samples, copies, conflicting, as_label_law(labels)).draw(rng=rng)
 
 
 def vardi_shamir(*, gamma: float = 1.0) -> Problem:
-    """The family of Vardi and Shamir (2021): rows (3, −1, 0), (4, 2, 0), (0, γ, γ), labels (16, 18, 0), γ > 0.
+    """The family of Vardi and Shamir (2021): rows (3, −1, 0), (4, 2, 0), (0, γ, γ), labels (16, 18, 0).
 
     One ReLU. The global minimisers are {(5, −1, c): c ≤ 1} for every γ, but the limit of gradient descent depends on γ.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0.
+
+    Returns
+    -------
+    Problem
+        With its features.
+
+    Raises
+    ------
+    ArgumentError
+        If γ is no positive number, or so large or small that its square is none.
     """
     return VardiShamir(gamma).draw()
 
@@ -388,5 +472,25 @@ def lemma5_counterexample() -> Problem:
 def two_samples(
     *, angle: float, labels: tuple[float, float] = (1.0, -1.0), norms: tuple[float, float] = (1.0, 1.0)
 ) -> Problem:
-    """Two samples in the plane, `angle` degrees apart, with these labels and lengths."""
+    """Two samples in the plane.
+
+    Parameters
+    ----------
+    angle : float
+        Between them, in degrees.
+    labels : tuple of float
+        y₁ and y₂.
+    norms : tuple of float
+        ‖x₁‖ and ‖x₂‖, positive.
+
+    Returns
+    -------
+    Problem
+        With its features.
+
+    Raises
+    ------
+    ArgumentError
+        If a number is out of range.
+    """
     return TwoSamples(angle, labels, norms).draw()

@@ -59,6 +59,17 @@ FEATURE_LAWS: dict[str, type[FeatureLaw]] = {law.kind: law for law in _LAWS}
 def features_from_dict(values: Any, where: str = "features") -> FeatureLaw:
     """Rebuild a feature law from its ``as_dict``.
 
+    Parameters
+    ----------
+    values : dict
+        The kind, and the fields that have no default.
+    where : str
+        The key at which they stand, for messages.
+
+    Returns
+    -------
+    FeatureLaw
+
     Raises
     ------
     ArgumentError

@@ -67,9 +67,18 @@ class Instance:
     def from_dict(cls, values: Any) -> Any:
         """Rebuild an instance from :meth:`as_dict`.
 
+        Parameters
+        ----------
+        values : dict
+            The kind, and the fields that have no default.
+
+        Returns
+        -------
+        Instance
+
         Raises
         ------
-        ArgumentError
+        ArgumentError, DataError
             With the key, where something is unknown, missing or out of range.
         """
         nested = {"labels": labels_from_dict} if issubclass(cls, Labelled) else None

@@ -116,7 +116,13 @@ class Signs:
     def draw(
         self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        """Draw labels of samples and of test points alike, with exact counts in each; see :class:`LabelLaw`."""
+        """Draw labels of samples and of test points alike, with exact counts in each.
+
+        Parameters
+        ----------
+        products, product_scale, n_samples, rng
+            As for :meth:`LabelLaw.draw`, which also says what is returned; the features have no influence.
+        """
         return self._labels(n_samples, rng), self._labels(products.shape[1] - n_samples, rng)
 
     def _labels(self, count: int, rng: np.random.Generator) -> Array:
@@ -181,7 +187,12 @@ class Teacher:
     def draw(
         self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        """Draw noisy labels of samples and those of test points without noise; see :class:`LabelLaw`.
+        """Draw noisy labels of samples and those of test points without noise.
+
+        Parameters
+        ----------
+        products, product_scale, n_samples, rng
+            As for :meth:`LabelLaw.draw`, which also says what is returned.
 
         Raises
         ------
@@ -217,7 +228,12 @@ class Given:
     def draw(
         self, products: Array, product_scale: float, n_samples: int, rng: np.random.Generator
     ) -> tuple[Array, Array]:
-        """Return the labels; see :class:`LabelLaw`.
+        """Return the labels, and none for test points.
+
+        Parameters
+        ----------
+        products, product_scale, n_samples, rng
+            As for :meth:`LabelLaw.draw`; nothing is drawn.
 
         Raises
         ------

@@ -77,6 +77,12 @@ class FeatureLaw(ABC):
     def rows(self, n_rows: int, rng: int | np.random.Generator) -> Array:
         """Draw X itself, shape (`n_rows`, n_features).
 
+        Parameters
+        ----------
+        n_rows : int
+            N, as for :meth:`gram`.
+        rng : int or numpy.random.Generator
+
         Raises
         ------
         ArgumentError
@@ -127,7 +133,18 @@ class IndependentComponents(FeatureLaw):
 
     @abstractmethod
     def standardised(self, generator: np.random.Generator, shape: tuple[int, int]) -> Array:
-        """Draw independent z of this shape."""
+        """Draw independent z, of variance 1 where they have a variance.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+        shape : tuple of int
+            Numbers of rows and of components.
+
+        Returns
+        -------
+        ndarray of this shape, float64
+        """
 
     def _blocks(self, n_rows: int, generator: np.random.Generator) -> Iterator[Array]:
         return drawn_blocks(self.standardised, self.spectrum, self.n_features, n_rows, generator)

@@ -88,10 +88,15 @@ class RandomProblem:
             Draw X itself and keep it, at a cost of (n_samples + n_test + n_teachers) · d numbers. The numbers are
             then others than those that give K alone.
 
+        Returns
+        -------
+        Problem
+
         Raises
         ------
         ArgumentError
-            If `rng` is missing, X does not fit into memory, or what is drawn is too large for float64.
+            If `rng` is missing, X does not fit into memory, what is drawn is too large for float64, or the law of the
+            labels cannot label these features.
         """
         n, several = self.n_samples, self.n_samples + self.n_test
         total = several + self.labels.n_teachers
@@ -118,9 +123,18 @@ class RandomProblem:
     def from_dict(cls, values: Any) -> RandomProblem:
         """Rebuild a distribution from :meth:`as_dict`.
 
+        Parameters
+        ----------
+        values : dict
+            The kind, and the fields that have no default; features and labels are tables in it.
+
+        Returns
+        -------
+        RandomProblem
+
         Raises
         ------
-        ArgumentError
+        ArgumentError, DataError
             With the key, where something is unknown, missing or out of range.
         """
         return rebuilt({cls.kind: cls}, values, "problem", {"features": features_from_dict, "labels": labels_from_dict})

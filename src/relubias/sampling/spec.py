@@ -33,9 +33,18 @@ _SHORT = {"n": "n_samples", "d": "n_features", "test": "n_test"}
 def sampler_from_dict(values: Any) -> Sampler:
     """Rebuild a sampler from its plain values.
 
+    Parameters
+    ----------
+    values : dict
+        The kind, and the fields that have no default.
+
+    Returns
+    -------
+    RandomProblem or Instance
+
     Raises
     ------
-    ArgumentError
+    ArgumentError, DataError
         With the key, where something is unknown, missing or out of range.
     """
     kinds: dict[str, Any] = {RandomProblem.kind: RandomProblem, **INSTANCES}
@@ -45,6 +54,14 @@ def sampler_from_dict(values: Any) -> Sampler:
 
 def to_toml(sampler: Sampler) -> str:
     """Write a sampler as TOML; fields that are None are left out.
+
+    Parameters
+    ----------
+    sampler : RandomProblem or Instance
+
+    Returns
+    -------
+    str
 
     Raises
     ------
@@ -62,12 +79,19 @@ def to_toml(sampler: Sampler) -> str:
 def from_toml(text: str) -> Sampler:
     """Read a sampler from TOML.
 
+    Parameters
+    ----------
+    text : str
+        Of the file, not its name.
+
+    Returns
+    -------
+    RandomProblem or Instance
+
     Raises
     ------
-    DataError
-        If it is no text, or no TOML.
-    ArgumentError
-        With the key, where something is unknown, missing or out of range.
+    ArgumentError, DataError
+        If it is no text, or no TOML; with the key, where something is unknown, missing or out of range.
     """
     if not isinstance(text, str):
         raise DataError(f"a sampler is read from the text of a TOML file; this is {type(text).__name__}.")
@@ -90,8 +114,9 @@ def parse(text: str, labels: Any = None) -> Sampler:
 
     Raises
     ------
-    ArgumentError
-        With the nearest known word where one is unknown, or where labels are given to an instance that has its own.
+    ArgumentError, DataError
+        With the nearest known word where one is unknown; where labels are no numbers, or are given to an instance that
+        has its own.
     """
     if not isinstance(text, str):
         raise ArgumentError(f"a random problem is named in one line of text; this is {text!r:.80}.")

@@ -68,31 +68,101 @@ class Spectrum(ABC):
 
     @abstractmethod
     def sums(self, n_features: int) -> Sums:
-        """The sums behind ‖λ‖₁, ‖λ‖₂² and ‖λ‖_∞."""
+        """The sums behind ‖λ‖₁, ‖λ‖₂² and ‖λ‖_∞.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+
+        Returns
+        -------
+        Sums
+        """
 
     @abstractmethod
     def eigenvalues(self, first: int, last: int) -> Array:
-        """The eigenvalues at places `first` to `last` − 1, counted from 0."""
+        """The eigenvalues at places `first` to `last` − 1, shape (last − first,).
+
+        Parameters
+        ----------
+        first, last : int
+            Counted from 0.
+        """
 
     def require(self, n_features: int) -> None:  # noqa: B027 - most rules hold for any number of features
-        """Raise ArgumentError where the spectrum is not one of so many features."""
+        """Refuse a number of features that the spectrum cannot have.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+
+        Raises
+        ------
+        ArgumentError
+            If it is one.
+        """
 
     def support(self, n_features: int) -> int:
-        """From this place on, all eigenvalues are zero in double precision."""
+        """From this place on, all eigenvalues are zero in double precision.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+
+        Returns
+        -------
+        int
+        """
         return n_features
 
     def split(self, n_features: int, at_least: int) -> Split:
-        """Set apart the eigenvalues that the rule has at least so many times, and is known to have."""
+        """Set apart the eigenvalues that the rule has at least so many times, and is known to have.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+        at_least : int
+
+        Returns
+        -------
+        Split
+        """
         return Split((), self, n_features)
 
     def blocks(self, n_features: int, width: int) -> Iterator[Array]:
-        """The eigenvalues in order, `width` at a time, up to the last one that is not zero."""
+        """The eigenvalues in order, `width` at a time, up to the last one that is not zero.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+        width : int
+
+        Yields
+        ------
+        ndarray, shape (width,)
+            The last one may be shorter.
+        """
         last = self.support(n_features)
         for first in range(0, last, width):
             yield self.eigenvalues(first, min(first + width, last))
 
     def population(self, n_features: int) -> Population:
-        """‖λ‖₁, d₂ = ‖λ‖₁²/‖λ‖₂² and d_∞ = ‖λ‖₁/‖λ‖_∞."""
+        """‖λ‖₁, d₂ = ‖λ‖₁²/‖λ‖₂² and d_∞ = ‖λ‖₁/‖λ‖_∞.
+
+        Parameters
+        ----------
+        n_features : int
+            d.
+
+        Returns
+        -------
+        Population
+        """
         largest, first, second = self.sums(n_features)
         return Population(largest * first, first**2 / second, first)
 

@@ -48,7 +48,16 @@ class Estimate(NamedTuple):
         return f"{number(self.value)} [{number(self.low)}, {number(self.high)}]"
 
     def contains(self, value: float) -> bool:
-        """Whether the interval does."""
+        """Whether a number lies in the interval, its ends included.
+
+        Parameters
+        ----------
+        value : float
+
+        Returns
+        -------
+        bool
+        """
         return self.low <= value <= self.high
 
 

@@ -55,7 +55,19 @@ class Cell:
 
     @classmethod
     def at(cls, coordinates: Mapping[str, Any], trial: int) -> Cell:
-        """The cell at these coordinates."""
+        """The cell at these coordinates.
+
+        Parameters
+        ----------
+        coordinates : dict
+            Values by the names of the coordinates, spelt as in an :class:`Axis`: the id depends on it.
+        trial : int
+            From 1.
+
+        Returns
+        -------
+        Cell
+        """
         return cls(id_of(coordinates, trial), dict(coordinates), trial)
 
     def __str__(self) -> str:

@@ -95,7 +95,16 @@ class PowerLaw:
         return f"<PowerLaw: {self.message}>"
 
     def exponent(self, coordinate: str | None = None) -> Estimate:
-        """The exponent in a coordinate, which need not be named where there is one.
+        """The exponent in a coordinate.
+
+        Parameters
+        ----------
+        coordinate : str, optional
+            It need not be named where there is one.
+
+        Returns
+        -------
+        Estimate
 
         Raises
         ------
@@ -105,7 +114,22 @@ class PowerLaw:
         return self.exponents[self.index(coordinate)]
 
     def index(self, coordinate: str | None) -> int:
-        """The position of a coordinate; raises as :meth:`exponent` does."""
+        """The position of a coordinate, counted from 0.
+
+        Parameters
+        ----------
+        coordinate : str or None
+            None where there is one.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ArgumentError
+            As :meth:`exponent` does.
+        """
         if coordinate is None and len(self.coordinates) == 1:
             return 0
         if coordinate not in self.coordinates:
@@ -115,7 +139,12 @@ class PowerLaw:
         return self.coordinates.index(coordinate)
 
     def at(self, sizes: Array | Sequence[float] | Sequence[Sequence[float]]) -> Array:
-        """The law at sizes of shape (S, k), or (S,) for one coordinate; shape (S,)."""
+        """The law C Π_j x_j^(p_j) at S sizes, shape (S,), in the unit of y.
+
+        Parameters
+        ----------
+        sizes : array_like, shape (S, k); (S,) for one coordinate
+        """
         points = np.asarray(sizes, dtype=np.float64).reshape(-1, len(self.coordinates))
         law: Array = self.prefactor.value * np.prod(points ** np.array([p.value for p in self.exponents]), axis=1)
         return law

@@ -103,9 +103,23 @@ def proportions(
     confidence: float = 0.95,
     method: str = "exact",
 ) -> tuple[Proportion, ...]:
-    """The share of cells that meet a condition at each value of the coordinates in `by`, in ascending order.
+    """The share of cells that meet a condition at each value of some coordinates, in ascending order.
 
-    The other arguments, and what is raised, are those of :func:`proportion`.
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns of the coordinates.
+    rows, condition, needs, confidence, method
+        As for :func:`proportion`.
+
+    Returns
+    -------
+    tuple of Proportion
+
+    Raises
+    ------
+    ArgumentError
+        If `by` names no column, or as :func:`proportion` does.
     """
     names = [by] if isinstance(by, str) else list(by)
     require_columns(rows, names)

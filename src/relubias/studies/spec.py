@@ -84,6 +84,14 @@ class Study:
     def read(cls, path: str | os.PathLike[str]) -> Study:
         """Read a study from a TOML file.
 
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Study
+
         Raises
         ------
         DataError, ArgumentError
@@ -100,12 +108,18 @@ class Study:
     def from_toml(cls, text: str) -> Study:
         """Read a study from the text of a TOML file.
 
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        Study
+
         Raises
         ------
-        DataError
-            If it is no TOML.
-        ArgumentError
-            With the key, where something is unknown, missing or out of range.
+        ArgumentError, DataError
+            If it is no TOML; with the key, where something is unknown, missing or out of range.
         """
         try:
             values = tomllib.loads(text)
@@ -117,9 +131,18 @@ class Study:
     def from_dict(cls, values: Mapping[str, Any]) -> Study:
         """Read a study from plain values, as :meth:`as_dict` gives them.
 
+        Parameters
+        ----------
+        values : dict
+            At least the name and the problem.
+
+        Returns
+        -------
+        Study
+
         Raises
         ------
-        ArgumentError
+        ArgumentError, DataError
             With the key, where something is unknown, missing or out of range.
         """
         for key in values:
@@ -184,6 +207,15 @@ class Study:
     def tables_at(self, coordinates: Mapping[str, Any]) -> dict[str, Any]:
         """Return the tables with these coordinates in the place of what they replace.
 
+        Parameters
+        ----------
+        coordinates : dict
+            Values by dotted keys, ``problem.n_samples`` say.
+
+        Returns
+        -------
+        dict
+
         Raises
         ------
         ArgumentError
@@ -213,7 +245,22 @@ class Study:
         return {path: digest_of(path) for path in sorted(paths)}
 
     def settings_and_seed(self, cell: Cell) -> tuple[Settings, int]:
-        """Return all that the result of a cell depends on."""
+        """Return all that the result of a cell depends on.
+
+        Parameters
+        ----------
+        cell : Cell
+
+        Returns
+        -------
+        settings : Settings
+        seed : int
+
+        Raises
+        ------
+        ArgumentError, DataError
+            With the key, where something is unknown, missing or out of range.
+        """
         return Settings.of(self.tables_at(cell.coordinates)), seed_of(self.seed, cell.coordinates, cell.trial)
 
     @property
@@ -241,11 +288,34 @@ class Study:
         return tomli_w.dumps(self.as_dict())
 
     def repeated(self, repeats: int) -> Study:
-        """Return the same study with another number of trials."""
+        """Return the same study with another number of trials.
+
+        Parameters
+        ----------
+        repeats : int
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        ArgumentError
+            If it is no whole number from 1 to `MOST_CELLS`.
+        """
         return replace(self, repeats=whole(repeats, "repeats", 1, MOST_CELLS))
 
     def differences(self, other: Study) -> list[str]:
-        """Say what differs in another study, one line a key; limits make no difference to a result."""
+        """Say what differs in another study, one line a key; limits make no difference to a result.
+
+        Parameters
+        ----------
+        other : Study
+
+        Returns
+        -------
+        list of str
+        """
         mine, theirs = (dict(_leaves(study.as_dict())) for study in (self, other))
         lines = []
         for key in {**mine, **theirs}:
@@ -255,7 +325,16 @@ class Study:
         return lines
 
     def extends(self, other: Study) -> bool:
-        """Whether all that the other study has, cells and settings, is in this one too."""
+        """Whether all that the other study has, cells and settings, is in this one too.
+
+        Parameters
+        ----------
+        other : Study
+
+        Returns
+        -------
+        bool
+        """
         mine, theirs = self.core, other.core
         if mine.differences(theirs) or set(self.coordinates) != set(other.coordinates):
             return False

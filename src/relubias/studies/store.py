@@ -60,6 +60,14 @@ class Store:
     def open(cls, path: str | os.PathLike[str]) -> Store:
         """Open a store that exists; any number of processes may do so while one writes.
 
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Store
+
         Raises
         ------
         DataError
@@ -77,10 +85,20 @@ class Store:
     def create(cls, path: str | os.PathLike[str], study: Study) -> Store:
         """Make a store with all cells of a study pending, and open it.
 
+        Parameters
+        ----------
+        path : path
+            Folders above it are made.
+        study : Study
+
+        Returns
+        -------
+        Store
+
         Raises
         ------
         DataError
-            If there is a file already, or none can be made there.
+            If there is a file already, none can be made there, or a data file of the study cannot be read.
         """
         place = Path(path)
         if place.exists():
@@ -117,10 +135,15 @@ class Store:
     def held(self, *, take_over: bool = False) -> Iterator[None]:
         """Be the one process that writes, for the length of the block.
 
+        Parameters
+        ----------
+        take_over : bool
+            Also from a process of which nothing can be told, such as one of another machine.
+
         Raises
         ------
         DataError
-            If another process is, with its name; or if the file is damaged.
+            If another process is, with its name; or if the file is damaged, or has several names.
         """
         database.require_one_name(self.path)
         database.require_whole(self._connection, self.path)
@@ -154,6 +177,12 @@ class Store:
 
     def commit(self, outcomes: Sequence[Outcome], attempts: Sequence[int] | None = None) -> None:
         """Write what became of cells, all in one transaction; when this returns, it is on the disk.
+
+        Parameters
+        ----------
+        outcomes : sequence of Outcome
+        attempts : sequence of int, optional
+            How many workers were lost with each cell; by default none.
 
         Raises
         ------
@@ -291,13 +320,36 @@ class Store:
         )
 
     def column(self, name: str) -> list[Any]:
-        """Return one measured column over the cells that are done."""
+        """Return one measured column over the cells that are done.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        list
+            None where a value is undefined.
+
+        Raises
+        ------
+        ArgumentError
+            If it is not measured.
+        """
         if name not in self.study.columns:
             raise ArgumentError(f"{name!r} is not measured; measured are {', '.join(self.study.columns)}.")
         return [row[0] for row in self._rows(f"SELECT \"{name}\" FROM cells WHERE status = 'done'")]
 
     def cell(self, id: str) -> StoredCell:
         """Return one cell, by its id or the beginning of it.
+
+        Parameters
+        ----------
+        id : str
+
+        Returns
+        -------
+        StoredCell
 
         Raises
         ------
@@ -325,7 +377,17 @@ class Store:
         )
 
     def failed(self, *, most: int = -1) -> list[StoredCell]:
-        """Return the cells that failed, in their order; `most` of them, or all."""
+        """Return the cells that failed, in their order.
+
+        Parameters
+        ----------
+        most : int
+            How many at most; −1 for all.
+
+        Returns
+        -------
+        list of StoredCell
+        """
         rows = self._rows("SELECT id FROM cells WHERE status = 'failed' ORDER BY place LIMIT ?", most)
         return [self.cell(id) for (id,) in rows]
 
@@ -337,13 +399,46 @@ class Store:
         return [*names, "environment"], self._rows(query)
 
     def to_pandas(self, *, provenance: bool = False) -> pd.DataFrame:
-        """Return the table as a data frame, one row a cell; `provenance` adds where, when and how long."""
+        """Return the table as a data frame, one row a cell.
+
+        Parameters
+        ----------
+        provenance : bool
+            Whether to add where, when and how long each cell was computed.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        DataError
+            If a value is of another kind than its column, as after damage.
+        """
         from relubias.studies.export import to_pandas
 
         return to_pandas(self, provenance=provenance)
 
     def export(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table with its provenance to a .csv or .parquet file, whole or not at all."""
+        """Write the table with its provenance to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv`` or ``.parquet``.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ArgumentError
+            If the suffix is another, or the file cannot be written.
+        DataError
+            As :meth:`to_pandas` does.
+        """
         from relubias.studies.export import export
 
         return export(self, path)

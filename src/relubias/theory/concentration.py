@@ -64,7 +64,15 @@ class Concentration:
 
 
 def concentration(problem: Problem) -> Concentration:
-    """Measure how far K is from ‖λ‖₁ I, and set it beside what the effective dimensions predict.
+    """Measure how far K is from ‖λ‖₁ I, and set it beside the predicted deviation. (Ours.)
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Concentration
 
     Raises
     ------

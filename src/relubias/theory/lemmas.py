@@ -258,6 +258,21 @@ def audit(run: Run, *, steps: int | None = None) -> Audit:
 def guarantee(problem: Problem, network: Network, start: State, *, step_size: float) -> Guarantee:
     """Check the conditions (5) and (6) at the start and after one step: two products with K and a Cholesky per neuron.
 
+    That they suffice is proven in :mod:`relubias.theory.lemmas`. (Ours.)
+
+    Parameters
+    ----------
+    problem : Problem
+    network : Network
+        ReLU neurons with fixed output weights.
+    start : State
+    step_size : float
+        η.
+
+    Returns
+    -------
+    Guarantee
+
     Raises
     ------
     ArgumentError

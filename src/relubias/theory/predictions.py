@@ -137,9 +137,19 @@ def gap_law(problem: Problem, network: Network, start: State, *, step_size: floa
 
 
 def kappa(labels: Array) -> float | None:
-    """κ = E|y₋| (‖y₊‖/√n)/(√(2π) E y₋²) for labels signed as the neuron is; None without negative labels.
+    """κ = E|y₋| (‖y₊‖/√n)/(√(2π) E y₋²), of the first-order correction to the gap law. (Ours.)
 
     0.267 for labels ±U[½, 2], half of each sign.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_samples,)
+        s y, signed as the one neuron is.
+
+    Returns
+    -------
+    float or None
+        None without negative labels.
     """
     negative, positive = labels[labels < 0], labels[labels > 0]
     if not len(negative):

@@ -32,7 +32,16 @@ class Parts(NamedTuple):
 
 
 def active_pattern(run: Run) -> Mask:
-    """Which samples are active in which neuron at the end, without those whose pre-activation tends to 0."""
+    """Which samples are active in which neuron at the end, without those whose pre-activation tends to 0.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    ndarray of bool, shape (n_neurons, n_samples)
+    """
     active = run.state.pattern.copy()
     for neuron, sample in run.at_zero:
         active[neuron, sample] = False
@@ -40,7 +49,16 @@ def active_pattern(run: Run) -> Mask:
 
 
 def is_silent(run: Run) -> Mask:
-    """Samples on which every neuron is inactive, or whose pre-activation tends to 0: the prediction is exactly 0."""
+    """Samples on which every neuron is inactive, or whose pre-activation tends to 0: the prediction is exactly 0.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    ndarray of bool, shape (n_samples,)
+    """
     if not run.network.activation.silent:
         return np.asarray(run.state.predictions == 0.0)
     return np.asarray(~active_pattern(run).any(axis=0))
@@ -49,7 +67,14 @@ def is_silent(run: Run) -> Mask:
 def step_ratio(run: Run) -> float | None:
     """η as a multiple of the largest step that is stable for every pattern, 2/λ_max(H), or near a fit and the start.
 
-    None for gradient flow, if all samples are 0, and for a loss that only its author knows.
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    float or None
+        None for gradient flow, if all samples are 0, and for a loss that only its author knows.
     """
     if run.is_flow:
         return None
