@@ -228,7 +228,8 @@ class Problem:
             population=population,
             test=test,
         )
-        if problem.operator.is_regular:
+        # the positive labels ahead: they are what a minimum norm eliminates
+        if problem.operator.ordered(problem.labels > 0) is not None:
             return problem
         smallest, largest = problem.operator.spectrum[[0, -1]]
         if smallest < -10 * len(target) * np.finfo(float).eps * max(abs(largest), abs(smallest)):

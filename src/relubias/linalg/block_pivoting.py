@@ -162,14 +162,17 @@ def _descended(matrix: Array, target: Array) -> Mask:
     """Where b may be positive, after steps b + t((b − ∇)₊ − b) with the best t ≤ 1, until two in a row agree on it."""
     solution, slope, passive = np.zeros(len(target)), target, target > 0
     for _ in range(DESCENTS):
-        direction = np.maximum(solution + slope, 0.0) - solution
+        direction = np.maximum(solution + slope, 0.0)
+        direction -= solution
         image = matrix @ direction
         gain, curvature = float(slope @ direction), float(direction @ image)
-        step = 1.0 if gain >= curvature else gain / curvature
-        solution = solution + step * direction
-        slope = slope - step * image
+        if gain < curvature:
+            direction *= gain / curvature
+            image *= gain / curvature
+        solution = solution + direction
+        slope = slope - image
         last, passive = passive, solution + slope > 0
-        if np.array_equal(last, passive):
+        if not (last ^ passive).any():
             break
     return passive
 

@@ -24,12 +24,15 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
+from relubias.linalg.ordered import OrderedFactor, ordered_factor, regularity
 from relubias.linalg.wide import converted_product, wide_product
 
 #: Slopes σ′ of each sample in each neuron, shape (n_neurons, n_samples); of a ReLU, whether it is active.
 Slopes = NDArray[np.bool_] | NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
+#: Most samples for which a factor is kept for later: it takes as much memory as K.
+KEPT = 4096
 
 
 def spectral_error(size: int) -> float:
@@ -126,6 +129,7 @@ class GramOperator:
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
+        self._ordered: OrderedFactor | None = None
 
     @property
     def factor(self) -> Array | None:
@@ -186,7 +190,22 @@ class GramOperator:
 
         K − 2(n + 16)ε tr(K) I then has a Cholesky factor, whose rounding is less than half of what was subtracted.
         """
-        return self._exceeds(2 * (self.n_samples + 16) * EPS)
+        return self._exceeds(regularity(self.n_samples))
+
+    def ordered(self, front: NDArray[np.bool_]) -> OrderedFactor | None:
+        """Return a factor of K with the samples `front` ahead, which proves it regular; None where that is not so.
+
+        The last one is kept for the next who asks, and `is_regular` needs no factor of its own any more.
+        """
+        kept = self._ordered
+        if kept is not None and np.array_equal(kept.front, np.flatnonzero(front)):
+            return kept
+        known = vars(self).get("is_regular")
+        factor = None if known is False else ordered_factor(self.gram, front)
+        self._ordered = factor if self.n_samples <= KEPT else None
+        if known is None:
+            self.is_regular = factor is not None
+        return factor
 
     def is_conditioned(self, limit: float) -> bool:
         """Whether all n eigenvalues are positive with a ratio of at most `limit`.
@@ -200,7 +219,10 @@ class GramOperator:
         shifted = self.gram.copy()
         shifted[np.diag_indices_from(shifted)] -= fraction * float(self.diagonal.sum())
         # LAPACK reads columns: the transpose of the symmetric matrix is overwritten where it lies.
-        return bool(scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+        exceeds = bool(scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+        if exceeds and fraction >= regularity(self.n_samples):
+            self.is_regular = True
+        return exceeds
 
     def rank_of(self, index: NDArray[np.intp]) -> int:
         """Rank of the samples `index`: eigenvalues of their block of K above `cutoff`."""

@@ -77,14 +77,15 @@ def as_labels(labels: ArrayLike, n_samples: int | None = None) -> Array:
 
 def require_finite(array: Array, what: str) -> None:
     """Raise DataError naming the first entry that is not finite."""
+    if np.isfinite(array).all():
+        return
     bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        place = tuple(int(i) for i in bad[0])
-        more = f" ({len(bad) - 1} more like it)" if len(bad) > 1 else ""
-        raise DataError(
-            f"{what}: entry {place if len(place) > 1 else place[0]} is {array[place]}, not a finite number{more}; "
-            "remove or replace such entries first."
-        )
+    place = tuple(int(i) for i in bad[0])
+    more = f" ({len(bad) - 1} more like it)" if len(bad) > 1 else ""
+    raise DataError(
+        f"{what}: entry {place if len(place) > 1 else place[0]} is {array[place]}, not a finite number{more}; "
+        "remove or replace such entries first."
+    )
 
 
 def not_finite_error(features: Any, names: Sequence[str] | None) -> DataError:
@@ -126,6 +127,8 @@ def as_gram(gram: ArrayLike) -> Array:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise DataError(f"a Gram matrix is square with at least one row; this one has shape {matrix.shape}.")
     require_finite(matrix, "the Gram matrix")
+    if np.array_equal(matrix, matrix.T):
+        return np.ascontiguousarray(matrix)
     asymmetry = np.abs(matrix - matrix.T)
     i, j = divmod(int(np.argmax(asymmetry)), matrix.shape[0])
     if asymmetry[i, j] > 1e-10 * float(np.abs(matrix).max()):

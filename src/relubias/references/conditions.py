@@ -30,6 +30,8 @@ from relubias.references.record import KKT
 
 #: Residuals up to this size, relative, make a solution optimal.
 TOLERANCE = 1e-9
+#: Residuals up to this size are those of the last digits of double precision.
+LAST_DIGITS = 1e-14
 #: Residuals above `TOLERANCE` count as rounding up to this multiple of the floor e …
 ROUNDING = 4.0
 #: … and never beyond this size: with so few digits left nothing is called optimal.
@@ -94,6 +96,11 @@ class Evidence:
         return self.blur <= LARGEST_FLOOR and self.kkt.primal <= _allowed(self.floor.primal)
 
     @property
+    def is_at_last_digits(self) -> bool:
+        """Whether no residual is more than a few times what the rounding of K, or of its sums, explains."""
+        return self.kkt.worst <= max(LAST_DIGITS, ROUNDING * self.floor.primal, ROUNDING * self.floor.complementarity)
+
+    @property
     def at_rounding(self) -> bool:
         """Whether the verdict rests on the rounding level of K rather than on 1e-9."""
         return self.optimal and self.kkt.worst > TOLERANCE
@@ -146,10 +153,10 @@ def evidence(
     others = ~constraints.equal
     lengths = operator.roots * np.abs(dual)
     rounding = operator.image_error(dual)
-    wrong = float(np.max(lengths, where=others & (dual > 0), initial=0.0))
+    wrong = float(lengths[others & (dual > 0)].max(initial=0.0))
     square = size**2 or 1.0
     kkt = KKT(
-        primal=max(float(np.max(np.abs(constraints.violations(beta)), initial=0.0)), mismatch) / scale,
+        primal=max(float(np.abs(constraints.violations(beta)).max(initial=0.0)), mismatch) / scale,
         dual=max(wrong / (float(lengths.max(initial=0.0)) or 1.0), distance / (size or 1.0)),
         complementarity=float(np.abs(dual * (beta - constraints.targets))[others].sum()) / square,
     )

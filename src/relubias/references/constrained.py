@@ -97,7 +97,7 @@ class Solved:
 
 def solve_under(operator: GramOperator, constraints: Constraints) -> Solved:
     """Solve, prove, or find the compromise of least violation and, among those, of least norm."""
-    dual, proof = best_multipliers(operator, constraints)
+    dual, proof = best_multipliers(operator, constraints, is_final=True)
     if proof.optimal:
         return Solved(Optimality.OPTIMAL, dual, proof, constraints)
     error = least_violation(operator, constraints)
@@ -115,12 +115,17 @@ def solve_under(operator: GramOperator, constraints: Constraints) -> Solved:
 
 
 def best_multipliers(
-    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+    operator: GramOperator,
+    constraints: Constraints,
+    *,
+    binding: NDArray[np.bool_] | None = None,
+    is_final: bool = False,
 ) -> tuple[Array, Evidence]:
     """The multipliers found by elimination, or 0 where there are none, and the evidence for them.
 
     What K has too few digits for is solved through the factor of X instead. `binding`, shape (n,), may say which
-    inequalities seem to hold with equality, and saves the elimination some of its steps.
+    inequalities seem to hold with equality, and saves the elimination some of its steps. Where the answer `is_final`,
+    K will have to be proven regular, and the factor that does so is used.
     """
     if constraints.scale == 0.0:
         pass  # nothing is to be fitted, and w = 0 does it
@@ -129,9 +134,14 @@ def best_multipliers(
         if found is not None:
             return found
     else:
-        solved = multipliers(operator, constraints, binding=binding)
+        factor = operator.ordered(constraints.equal) if is_final else None
+        solved = multipliers(operator, constraints, binding=binding, factor=factor)
         if solved is not None:
-            return solved.dual, evidence(operator, constraints, solved.dual, image=solved.image)
+            proof = evidence(operator, constraints, solved.dual, image=solved.image)
+            if factor is not None and not proof.is_at_last_digits:
+                solved = multipliers(operator, constraints, binding=solved.dual < 0) or solved
+                proof = evidence(operator, constraints, solved.dual, image=solved.image)
+            return solved.dual, proof
     nothing = np.zeros(operator.n_samples)
     return nothing, evidence(operator, constraints, nothing)
 

@@ -11,6 +11,9 @@ and then a_P = L⁻ᵀ(L⁻¹t_P + W b). Rows of P that depend on others are lef
 shows in the residuals. The same blocks solve K_FF a_F = t_F on F = P ∪ {b > 0}, and iterative refinement
 with residuals in extended precision takes the solution to the last digits that K has.
 
+Where K was proven regular by a factor with the rows of P ahead (:mod:`relubias.linalg.ordered`), its blocks are these
+up to a small δ, and what they leave is refined away as well. Where a sign depends on δ the residuals show it.
+
 The proof needs K a in extended precision too. It is known for the a′ whose residual was looked at last, and
 
     K a = K a′ + K (a − a′),
@@ -31,6 +34,7 @@ from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_mini
 from relubias.linalg.cholesky import EPS, Cholesky, cholesky
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.gram import Array
+from relubias.linalg.ordered import OrderedFactor
 from relubias.references.conditions import Constraints
 
 #: A correction up to this size, relative, may be multiplied by K in double precision: the rounding of extended
@@ -89,13 +93,18 @@ class Multipliers:
 
 
 def multipliers(
-    operator: GramOperator, constraints: Constraints, *, binding: NDArray[np.bool_] | None = None
+    operator: GramOperator,
+    constraints: Constraints,
+    *,
+    binding: NDArray[np.bool_] | None = None,
+    factor: OrderedFactor | None = None,
 ) -> Multipliers | None:
     """Find the multipliers a.
 
-    They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be
-    judged by its residuals in any case. None where the inequalities seem to contradict the equalities. `binding`, shape
-    (n,), is a first guess of the inequalities that hold with equality.
+    They are those of the minimum-norm weights where there are any, up to the digits of K, and a candidate to be judged
+    by its residuals in any case. None where the inequalities seem to contradict the equalities. `binding`, shape (n,),
+    is a first guess of the inequalities that hold with equality. With a `factor` of K − δ I that has the equalities
+    ahead no other is needed; a sign that depends on δ may then be wrong, which the residuals show.
     """
     units = operator.units
     targets = constraints.targets / units
@@ -104,26 +113,30 @@ def multipliers(
         return Multipliers(np.zeros(operator.n_samples))
     scale = float(np.exp2(np.round(np.log2(largest))))
     targets = targets / scale
-    blocks = _eliminate(operator, constraints.equal, units)
+    blocks = _eliminate(operator, constraints.equal, units) if factor is None else _blocks_of(factor, units)
     half_target = blocks.factor.half_solve(targets[blocks.equal])
     guess = None if binding is None else binding[blocks.signed]
     program = non_negative_minimum(blocks.schur, half_target @ blocks.half - targets[blocks.signed], passive=guess)
     if not program.bounded:
         return None
-    start = np.zeros(operator.n_samples)
-    support = blocks.support(program)
-    if len(support.signed) < np.count_nonzero(program.passive):
-        # Dependent rows share the load in more than one way; keep the one that has the right signs.
+    support, start = blocks.support(program), np.zeros(operator.n_samples)
+    if factor is not None or len(support.signed) < np.count_nonzero(program.passive):
+        # This is the answer up to δ; and dependent rows share the load in more ways than this, whose signs are right.
         start[blocks.signed] = -program.solution
         start[blocks.equal] = blocks.factor.half_solve_transposed(half_target + blocks.half @ program.solution)
     scaled, seen, image = _refined(operator, support, targets, units, start)
     scaled = np.where(constraints.equal, scaled, np.minimum(scaled, 0.0))
+    dual = scaled * (scale / units)  # units and scale are powers of two
     moved = np.asarray(scaled - seen, dtype=np.float64)
     if not float(np.abs(moved).max()) <= SMALL * float(np.abs(scaled).max()):
-        return Multipliers(scaled * (scale / units))
+        return Multipliers(dual)
     image = image + operator.matvec(moved / units) / units
-    # units and scale are powers of two
-    return Multipliers(scaled * (scale / units), np.asarray(image * (units * scale), dtype=np.longdouble))
+    return Multipliers(dual, np.asarray(image * (units * scale), dtype=np.longdouble))
+
+
+def _blocks_of(factor: OrderedFactor, units: Array) -> _Blocks:
+    head, half, schur = factor.blocks(units)
+    return _Blocks(factor.front, factor.rest, Cholesky(len(head), np.arange(len(head)), head), half, schur)
 
 
 def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -> _Blocks:
@@ -164,12 +177,13 @@ def _refined(
         return operator.wide_matvec(values / units) / units
 
     current = start.astype(np.longdouble)
-    seen = current
-    image = image_of(current) if start.any() else np.zeros_like(current)
+    seen, image = current, image_of(current) if start.any() else np.zeros_like(current)
     rest = np.asarray((targets - image)[rows], dtype=np.float64)
     best, smallest = current, float(np.abs(rest).max(initial=0.0))
-    is_last = False
+    is_last = smallest * smallest <= EPS / 2  # the residual of a = 0 is about 1
     for _ in range(REFINEMENTS):
+        if smallest <= EPS:
+            break
         current = current.copy()
         current[rows] += support.solve(rest)
         if is_last:
@@ -182,6 +196,4 @@ def _refined(
             break
         is_last = size * (size / smallest) <= EPS / 2
         best, smallest = current, size
-        if size <= EPS:
-            break
     return np.asarray(best, dtype=np.float64), seen, image
