@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from relubias.errors import ArgumentError
+from relubias.errors import ArgumentError, DataError
 from relubias.network import Network
 from relubias.problem import Problem
 from relubias.state import State
 
 
 def require_problem(problem: object) -> None:
-    """Refuse what is no Problem.
+    """Refuse what is no Problem, or one of sizes that no computation in double precision can take.
 
     Raises
     ------
     ArgumentError
         With the ways to make one.
+    DataError
+        If norms of samples or labels are too large or too small.
     """
     if not isinstance(problem, Problem):
         raise ArgumentError(
             f"problem is a {type(problem).__name__}, not a relubias.Problem; make one with "
             "relubias.Problem.from_features(X, y), relubias.Problem.from_gram(K, y) or relubias.read(path)."
+        )
+    if not problem.is_in_range:
+        raise DataError(
+            f"samples have norms up to {problem.longest:.1g} and labels sizes up to {problem.largest_label:.1g}, whose "
+            "products leave the range of double precision; multiply the features or the labels by a constant, "
+            "which multiplies the weights by its inverse or by itself."
         )
 
 

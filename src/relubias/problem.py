@@ -46,6 +46,8 @@ from relubias.linalg.validation import (
 )
 from relubias.population import Population
 
+#: K, labels, and products of the two are between 1/RANGE and RANGE: squares of them are numbers.
+RANGE = 1e150
 #: Up to this condition number K itself has digits enough.
 TRUSTED_CONDITION = 1e10
 
@@ -293,6 +295,32 @@ class Problem:
             return self.population.d2
         estimate = self.facts.d2_estimate
         return None if estimate is None else estimate.value
+
+    @property
+    def longest(self) -> float:
+        """The largest norm of a sample, max ‖x_i‖."""
+        return float(np.sqrt(np.diagonal(self.gram).max()))
+
+    @property
+    def largest_label(self) -> float:
+        """max |y_i|."""
+        return float(np.abs(self.labels).max())
+
+    @cached_property
+    def is_in_range(self) -> bool:
+        """Whether K_ii and max|y|, their product and their quotient are between 1e-150 and 1e150; zeros are left aside.
+
+        Norms and losses are squares of these, and have to stay within double precision.
+        """
+        squares, label = np.diagonal(self.gram), self.largest_label
+        largest = float(squares.max())
+        if largest <= 0.0:
+            return label == 0.0 or 1 / RANGE <= label <= RANGE
+        smallest = float(np.min(squares, where=squares > 0, initial=largest))
+        sizes = [smallest, largest]
+        if label > 0.0:
+            sizes += [label, smallest * label, largest * label, label / smallest, label / largest]
+        return all(1 / RANGE <= size <= RANGE for size in sizes)
 
     @property
     def label_scale(self) -> float:

@@ -223,3 +223,17 @@ def test_nnls_is_not_called_with_an_empty_program(shape: tuple[int, int], monkey
     answer = bounded_nnls(np.zeros(shape), np.zeros(shape[0]))
     assert answer is not None
     assert answer.shape == (shape[1],)
+
+
+def test_programs_that_pivoting_does_not_end_are_left_to_least_squares_soon() -> None:
+    """S is singular and its program nearly unbounded: proximal steps would only repeat what did not end."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((200, 110))
+    labels = np.where(np.arange(200) < 10, 1.0, -1.0)
+    first, rest = rows[:10], rows[10:]
+    basis = np.linalg.qr(first.T, mode="complete")[0][:, 10:]
+    fit = np.linalg.lstsq(first, labels[:10], rcond=None)[0]
+    free = rest @ basis
+    result = non_negative_minimum(free @ free.T, rest @ fit)
+    assert result.iterations <= 3 * (2 * 190 + 50)
+    assert result.solved or not result.bounded

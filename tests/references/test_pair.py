@@ -297,3 +297,13 @@ def test_nothing_is_called_infeasible_that_may_need_less_than_ten_times_the_norm
     else:
         assert np.isinf(star.norm)
         assert 0 < star.lower_bound < np.inf
+
+
+def test_a_tie_that_rounding_breaks_does_not_make_a_pair_infeasible() -> None:
+    """Three rows of rank two whose labels one neuron fits: the relaxation at the root is the solution."""
+    features = np.array([[0.0, 1.0, -1.0, 2.0], [-1.0, 1.0, 2.0, 1.0], [-0.01, 1.01, -0.98, 2.01]])
+    labels = np.array([0.9131597838749925, 2.4628937248976497, 0.9377887211239686])
+    for problem in (Problem.from_gram(features @ features.T, labels), Problem.from_features(features, labels)):
+        single, pair = (minimum_norm(problem, network) for network in (Network.single(), Network.pair()))
+        assert single.status is pair.status is Optimality.OPTIMAL
+        assert pair.norm == pytest.approx(single.norm, rel=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references import MinimumNorm, constrained, minimum_norm
 from relubias.references.elimination import Multipliers
+from relubias.references.single import constraints_of
 from relubias.status import Optimality
 
 SINGLE = Network.single()
@@ -420,3 +422,33 @@ def test_real_data_are_solved(name: str, centred: bool) -> None:
     assert star.kkt.worst <= (1e-8 if name == "srbct_ews" else 1e-9)
     assert ("rounding level" in star.message) == (star.kkt.worst > 1e-9)
     assert 0 <= star.interval <= 1e-6 * star.norm
+
+
+@pytest.mark.parametrize("of", ["global", "linear"])
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        ([[-3.0, 6, 6, 6, -6, -6], [-1, 2, 2, 2, -2, -2]], [20.536827369960783, 6.845609123320262]),
+        ([[1.0, 2, -2, 0, -1, 1, 2], [1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]], [5.0, 4.0, 4.0]),
+    ],
+)
+def test_rows_in_proportion_are_one_constraint(features: list[list[float]], labels: list[float], of: str) -> None:
+    """To the last digit the rows of the factor are independent, and solving for both gives weights twice as long."""
+    star = minimum_norm(Problem.from_features(features, labels), Network.single(), of=of)
+    shortest = np.linalg.lstsq(np.array(features), np.array(labels), rcond=1e-10)[0]
+    assert star.status is Optimality.OPTIMAL
+    assert star.norm == pytest.approx(np.linalg.norm(shortest), rel=1e-12)
+    assert star.lower_bound == pytest.approx(star.norm, rel=1e-12)
+
+
+def test_multipliers_that_are_rounding_prove_nothing() -> None:
+    problem = mixed_problem(6, 40)
+    _, proof = constrained.best_multipliers(problem.operator, constraints_of(problem, SINGLE))
+    assert proof.optimal
+    assert not replace(proof, lower_bound=0.999 * proof.lower_bound).optimal
+
+
+@pytest.mark.parametrize(("value", "told"), [(1.363e8, "1.3e+08"), (0.999, "0.99"), (2.0, "2"), (0.0, "0")])
+def test_a_bound_that_is_told_is_still_one(value: float, told: str) -> None:
+    assert constrained.rounded_down(value) == told
+    assert float(told) <= value

@@ -224,7 +224,7 @@ def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonN
         iterations += used
         passive = last > 0
         result = _checked(matrix, target, last, iterations)
-        if result.solved:
+        if result.solved or used == limit:  # what is not pivoted to an end has no limit to wait for
             break
     return result
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from relubias.linalg.gram import Array
 
-#: Sizes of K and a for which no cut overflows, or loses bits at the smallest numbers that there are.
+#: Sizes of K, of a and of K a for which no cut overflows, or loses bits at the smallest numbers that there are.
 LEAST, MOST = 1e-200, 1e200
 #: Entries of K that are cut at once, so that their parts stay in the cache.
 ENTRIES = 1 << 15
@@ -47,7 +47,7 @@ def wide_product(matrix: Array, vector: NDArray[Any], largest: float) -> NDArray
     """
     high = np.asarray(vector, dtype=np.float64)
     size = float(np.abs(high).max(initial=0.0))
-    if not (LEAST < size < MOST and LEAST < largest < MOST):
+    if not (LEAST < size < MOST and LEAST < largest < MOST and LEAST < size * largest < MOST):
         return converted_product(matrix, vector)
     count = len(high)
     bits = (53 - (count - 1).bit_length()) // 2

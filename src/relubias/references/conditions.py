@@ -36,6 +36,8 @@ LAST_DIGITS = 1e-14
 ROUNDING = 4.0
 #: … and never beyond this size: with so few digits left nothing is called optimal.
 LARGEST_FLOOR = 1e-6
+#: A lower bound that is farther below the norm than this, relative, belongs to no proof.
+LARGEST_GAP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +88,13 @@ class Evidence:
 
     @property
     def optimal(self) -> bool:
-        """Whether every residual is at most 1e-9, or at a rounding level that leaves at least six digits."""
+        """Whether every residual is at most 1e-9, or at a rounding level that leaves at least six digits.
+
+        And whether the lower bound agrees with the norm to five: multipliers that are all rounding prove nothing.
+        """
         pairs = zip(self.kkt.as_dict().values(), self.floor.as_dict().values(), strict=True)
-        return self.blur <= LARGEST_FLOOR and all(value <= _allowed(floor) for value, floor in pairs)
+        is_small = self.blur <= LARGEST_FLOOR and all(value <= _allowed(floor) for value, floor in pairs)
+        return is_small and self.lower_bound >= (1 - LARGEST_GAP) * self.norm
 
     @property
     def feasible(self) -> bool:

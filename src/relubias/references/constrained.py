@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -192,12 +193,20 @@ def infeasible_message(problem: Problem, rows: Sequence[int], demand: str, solve
         reason = f"{listed_samples(problem, zero)} {'is' if len(zero) == 1 else 'are'} zero"
     else:
         reason = f"the Gram matrix has rank {problem.operator.rank} for {problem.n_samples} samples"
-    short = f" of norm below {solved.demanded:.2g}" if np.isfinite(solved.demanded) else ""
+    short = f" of norm below {rounded_down(solved.demanded)}" if np.isfinite(solved.demanded) else ""
     return (
         f"no weights{short} {demand} on all samples at once: {reason}; every least-squares compromise violates "
         f"{listed_samples(problem, rows)} (by up to {solved.violation:.3g} in label units), and the one of least "
         "norm is returned."
     )
+
+
+def rounded_down(bound: float) -> str:
+    """A lower bound with two digits that is one still."""
+    if bound <= 0.0:
+        return f"{bound:.2g}"
+    unit = 10.0 ** (math.floor(math.log10(bound)) - 1)
+    return f"{math.floor(bound / unit) * unit:.2g}"
 
 
 def listed_samples(problem: Problem, rows: Sequence[int]) -> str:

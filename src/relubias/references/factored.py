@@ -39,6 +39,11 @@ def factored_multipliers(operator: FactorOperator, constraints: Constraints) -> 
     return dual, proof
 
 
+def _level(operator: FactorOperator) -> float:
+    """What is up to this size, relative, is rounding of L: dependent rows of X do not stay so to the last digit."""
+    return (operator.n_samples + 16) * EPS
+
+
 def _least_norm(operator: FactorOperator, constraints: Constraints, fixed: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Multipliers and weight coordinates of min ‖u‖ with L u = t on the rows `fixed` that are independent."""
     units = operator.units
@@ -47,7 +52,7 @@ def _least_norm(operator: FactorOperator, constraints: Constraints, fixed: NDArr
     targets = constraints.targets[members] / units[members]
     orthogonal, triangle, pivots = scipy.linalg.qr(rows.T, pivoting=True, mode="economic")
     diagonal = np.abs(np.diagonal(triangle))
-    rank = int(np.count_nonzero(diagonal > max(rows.shape) * EPS * np.max(diagonal, initial=0.0)))
+    rank = int(np.count_nonzero(diagonal > _level(operator) * np.max(diagonal, initial=0.0)))
     triangle, kept = triangle[:rank, :rank], pivots[:rank]
     inner = scipy.linalg.solve_triangular(triangle, targets[kept], trans=1)
     weights = orthogonal[:, :rank] @ inner
@@ -65,13 +70,13 @@ def _binding(operator: FactorOperator, constraints: Constraints) -> NDArray[np.b
     equal, others = np.flatnonzero(constraints.equal), np.flatnonzero(~constraints.equal)
     orthogonal, triangle, pivots = scipy.linalg.qr(rows[equal].T, pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
-    rank = int(np.count_nonzero(diagonal > max(rows.shape) * EPS * np.max(diagonal, initial=0.0)))
+    rank = int(np.count_nonzero(diagonal > _level(operator) * np.max(diagonal, initial=0.0)))
     demands = (constraints.targets / units)[equal][pivots[:rank]]
     start = orthogonal[:, :rank] @ scipy.linalg.solve_triangular(triangle[:rank, :rank], demands, trans=1)
     factor, target = -rows[others] @ orthogonal[:, rank:], rows[others] @ start - (constraints.targets / units)[others]
     # Rows that the equalities decide leave only rounding behind.
-    factor[np.linalg.norm(factor, axis=1) <= max(rows.shape) * EPS] = 0.0
-    target[np.abs(target) <= max(rows.shape) * EPS * float(np.linalg.norm(start))] = 0.0
+    factor[np.linalg.norm(factor, axis=1) <= _level(operator)] = 0.0
+    target[np.abs(target) <= _level(operator) * float(np.linalg.norm(start))] = 0.0
     solution, bounded = least_distance(factor, target)
     if solution is None or not bounded:
         return None

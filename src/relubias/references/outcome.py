@@ -18,7 +18,7 @@ from relubias.network import Network
 from relubias.problem import Problem
 from relubias.references.branching import Choice, Found
 from relubias.references.conditions import LARGEST_FLOOR, ROUNDING, TOLERANCE, Evidence
-from relubias.references.constrained import UNREACHABLE, listed_samples
+from relubias.references.constrained import UNREACHABLE, listed_samples, rounded_down
 from relubias.references.lifting import Lifted, pre_activations, state_of
 from relubias.references.pattern import pattern_minimum
 from relubias.references.reach import sufficient
@@ -158,7 +158,7 @@ def _unsolved(tree: Searched, found: Found) -> MinimumNorm:
         )
     else:
         status = Optimality.INFEASIBLE
-        short = f" of norm below {found.lower_bound:.2g}" if math.isfinite(found.lower_bound) else ""
+        short = f" of norm below {rounded_down(found.lower_bound)}" if math.isfinite(found.lower_bound) else ""
         message = f"no weights{short} fit all labels at once: {rank}; {compromise}."
     missed = np.abs(nearest.state.predictions - tree.wanted)
     rows = tuple(int(i) for i in np.flatnonzero(missed > TOLERANCE * tree.scale))

@@ -162,7 +162,8 @@ class PairTree:
         first = np.where(size > 0, own - size, np.maximum(own, 0.0))
         along = np.maximum((own - size + other) / 2, 0.0)
         alone = np.hypot(first, np.maximum(other, 0.0))
-        return np.where(np.hypot(own - size - along, other - along) < alone, BOTH, ALONE)
+        # by rounding alone no sample is shared: a choice that contradicts the constraints may come of it
+        return np.where(np.hypot(own - size - along, other - along) < alone - MISSED * self.scale, BOTH, ALONE)
 
     def _most_missed(self, choice: Choice, primal: Array, dual: Array) -> int | None:
         """The undecided sample whose label is missed by the most, beyond rounding; None where there is none."""
