@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace:
     """Return the options, with files that can be written to."""
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure rows of the benchmark table.")
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description="Measure rows of the benchmark table.", allow_abbrev=False
+    )
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {', '.join(known)}; all by default")
     parser.add_argument("--profile", action="store_true", help="say where our time goes instead, and what it could be")
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write what is printed to this file")

@@ -8,7 +8,8 @@ takes outside, on the way there and back, is a constant for each event that is f
 that is can be seen: the task also runs unwatched, in turn with the watched runs, and the time that was charged is told
 beside that of these.
 
-Time is that of the clock, which is read in some ten nanoseconds; of processor time it would be ten times that.
+Time is that of the clock, since reading processor time takes several times as long, which would be more to subtract: a
+profile wants a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from statistics import median
 from types import CodeType, FrameType
 
 import relubias
-from benchmarks.race import Task, elapsed, race
+from benchmarks.race import Clock, Task, elapsed, race
 from benchmarks.row import Row
 from benchmarks.sample import Sample
 from benchmarks.table import digits, seconds, spread
@@ -95,23 +96,23 @@ def profiled(job: Job, *, repeats: int = 5) -> Profile:
     return Profile(job, watched(job.task), distance)
 
 
-def watched(task: Task, *, seconds: float = 1.0, package: str = PACKAGE) -> Watched:
+def watched(task: Task, *, seconds: float = 1.0, package: str = PACKAGE, clock: Clock = time.perf_counter) -> Watched:
     """Run a task for so many seconds, unwatched and watched by turns, both at least once."""
-    watcher = Watcher(package, cost=cost_of_an_event())
+    watcher = Watcher(package, cost=cost_of_an_event(clock), clock=clock)
     unwatched_runs: list[float] = []
     watched_runs: list[float] = []
     charged_runs: list[float] = []
     while sum(unwatched_runs) + sum(watched_runs) < seconds:
-        unwatched_runs.append(elapsed(task, time.perf_counter))
+        unwatched_runs.append(elapsed(task, clock))
         before = watcher.charged
-        watched_runs.append(elapsed(lambda: watcher.run(task), time.perf_counter))
+        watched_runs.append(elapsed(lambda: watcher.run(task), clock))
         charged_runs.append(watcher.charged - before)
     by_time = dict(sorted(watcher.seconds.items(), key=lambda item: -item[1]))
     samples = (Sample.of(runs) for runs in (watched_runs, charged_runs, unwatched_runs))
     return Watched(by_time, dict(watcher.calls), *samples)
 
 
-def cost_of_an_event(*, repeats: int = 15) -> float:
+def cost_of_an_event(clock: Clock, *, repeats: int = 15) -> float:
     """Return the seconds by which the time charged for a run grows with each event, by runs that do nothing else."""
 
     def empty() -> None:
@@ -123,17 +124,17 @@ def cost_of_an_event(*, repeats: int = 15) -> float:
 
     costs = []
     for _ in range(repeats):
-        watcher = Watcher(PACKAGE)
+        watcher = Watcher(PACKAGE, clock=clock)
         watcher.run(calls)
-        costs.append((watcher.charged - elapsed(calls, time.perf_counter)) / 2000)  # each is entered and left
+        costs.append((watcher.charged - elapsed(calls, clock)) / 2000)  # each is entered and left
     return max(0.0, median(costs))
 
 
 class Watcher:
     """Charges the time of runs, less what an event costs outside of the listener, to the functions of a package."""
 
-    def __init__(self, package: str, *, cost: float = 0.0) -> None:
-        self.package, self.cost = package, cost
+    def __init__(self, package: str, *, cost: float = 0.0, clock: Clock = time.perf_counter) -> None:
+        self.package, self.cost, self.clock = package, cost, clock
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.calls: Counter[str] = Counter()
         # By identity, since the hash of code takes its time; the code is kept, so that no other gets its identity.
@@ -155,7 +156,7 @@ class Watcher:
 
     def _listener(self) -> Callable[[FrameType, str, object], None]:
         """Return what the interpreter calls when a function is entered or left; written to take little time."""
-        clock, cost, seconds, calls, known = time.perf_counter, self.cost, self.seconds, self.calls, self._known
+        clock, cost, seconds, calls, known = self.clock, self.cost, self.seconds, self.calls, self._known
         owners = [ELSEWHERE]  # for each function on the stack, the innermost one of the package
         last = clock()
 
