@@ -72,3 +72,18 @@ def test_what_is_installed_already_is_not_installed_again(bare_copy: Path, tmp_p
         pyproject.write("# changed\n")
     assert installed() == ["."]
     assert installed("docs") == [".[docs]"]
+
+
+def test_bench_tells_where_it_was_called_and_passes_on_what_was_asked(bare_copy: Path, tmp_path: Path) -> None:
+    interpreter = bare_copy / ".venv" / "bin" / "python"
+    (bare_copy / ".venv" / "relubias-stamps").mkdir(parents=True)
+    interpreter.parent.mkdir()
+    interpreter.write_text('#!/bin/sh\nfor argument in "$@"; do echo "$argument"; done >"$0.log"\n')
+    interpreter.chmod(0o755)
+    elsewhere = tmp_path / "my tables"
+    elsewhere.mkdir()
+    done = run([bare_copy / "scripts" / "bench", "--torch", "gram", "--output", "a table.md"], elsewhere)
+    assert done.returncode == 0, done.stderr
+    lines = interpreter.with_name("python.log").read_text().splitlines()
+    assert lines == ["-m", "benchmarks", "--from", str(elsewhere), "--torch", "gram", "--output", "a table.md"]
+    assert (bare_copy / ".venv" / "relubias-stamps" / "bench-torch").exists()

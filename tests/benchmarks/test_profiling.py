@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.linalg
+from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Row, Sample, elapsed
 from benchmarks.profiling import ELSEWHERE, Job, Profile, Watched, Watcher, cost_of_an_event, listing, name_of, watched
 
 PACKAGE = str(Path("made", "up"))
 CLOCK = time.process_time  # of which the rest of a busy machine takes nothing
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """A second thread of BLAS would count as processor time."""
+    with threadpool_limits(1):
+        yield
 
 
 def defined(source: str, file: str, **names: Any) -> Any:
