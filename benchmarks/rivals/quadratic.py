@@ -119,7 +119,7 @@ def nnls(gram: Array, labels: Array) -> Array:
 IN_GRAM_FORM: tuple[tuple[str, Solver, float], ...] = (
     ("cvxpy + OSQP", cvxpy_with("OSQP"), 1e-2),
     ("cvxpy + Clarabel", cvxpy_with("CLARABEL"), 1e-3),
-    ("osqp", osqp, 1e-1),
+    ("osqp", osqp, 1e-2),
     ("clarabel", clarabel, 1e-3),
     ("piqp", piqp, 1e-4),
     ("proxqp", proxqp, 1e-4),

@@ -95,9 +95,9 @@ def daqp(features: Array, labels: Array) -> Array:
 
 #: Name, solver, and how far its w may be from ours, relative: what its default settings reach.
 SPARSE: tuple[tuple[str, Solver, float], ...] = (
-    ("cvxpy + OSQP", cvxpy_with("OSQP"), 1e-1),
+    ("cvxpy + OSQP", cvxpy_with("OSQP"), 1e-2),
     ("cvxpy + Clarabel", cvxpy_with("CLARABEL"), 1e-3),
-    ("osqp", osqp, 1e-1),
+    ("osqp", osqp, 1e-2),
     ("nnls of SciPy", nnls, 1e-9),
 )
 

@@ -1,8 +1,8 @@
 """Real data whose pattern changes hundreds of thousands of times before it settles, so that plain steps must be fast.
 
 The riboflavin data with centred labels, up to the certified limit, against a NumPy loop given K, which runs the whole
-way to the last change of pattern. There its β is compared with that of an exact run, and its limit with the closed form.
-Ours starts from a new problem in every repeat.
+way to the last change of pattern. There its β is compared with that of an exact run, and our limit with the closed
+form. Ours starts from a new problem in every repeat.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.linalg
@@ -58,7 +59,7 @@ def exponents(sizes: Sequence[int], seconds: Array) -> Iterator[Row]:
     """Yield the exponents of all doublings, one row each, and the fitted one; each repeat gives one of each."""
     logarithms = np.log(seconds)
     slopes = np.diff(logarithms, axis=1) / np.diff(np.log(sizes))
-    for k, (low, high) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for k, (low, high) in enumerate(pairwise(sizes)):
         goal = AT_MOST if high == sizes[-1] else None
         yield _row(f"exponent from n = {low} to {high}", seconds[:, k + 1], slopes[:, k], goal)
     fitted = np.polyfit(np.log(sizes), logarithms.T, 1)[0]

@@ -121,5 +121,5 @@ def jobs() -> Iterator[Job]:
         partial(limit_of_new, problem),
         f"{patterns} eigendecompositions of K, one a pattern",
         eigendecompositions(np.array(problem.gram), patterns),
-        "The distance is the search for the step at which the next sample changes, with a proof that none changes before.",
+        "The distance is the search for the step of the next change, and the proof that there is none before.",
     )

@@ -64,5 +64,5 @@ def jobs() -> Iterator[Job]:
         partial(steps, iterate),
         f"{CALLS} products K a, compiled",
         products(iterate.operator.gram, np.ones(SAMPLES, dtype=bool), CALLS),
-        "The distance is the look for changes of sign, and what our own product is slower, or faster, than that of BLAS.",
+        "The distance is the look for changes of sign, and what our own product is slower or faster than that of BLAS.",
     )

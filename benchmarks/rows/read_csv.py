@@ -48,5 +48,7 @@ def jobs() -> Iterator[Job]:
     with tempfile.TemporaryDirectory() as folder:
         ours, _ = tasks(Path(folder))
         limit = partial(read_csv, Path(folder) / "wide.csv", ReadOptions(use_threads=False, block_size=2**26))
-        remark = "The distance is the search for the header, for labels and for what is no number, and the Gram product."
+        remark = (
+            "The distance is the search for the header, for labels and for what is no number, and the Gram product."
+        )
         yield Job(f"read {N_SAMPLES} x {N_FEATURES} CSV", ours, "pyarrow.csv.read_csv, one thread", limit, remark)

@@ -21,7 +21,7 @@ def residual(gram: Array, labels: Array, dual: Array) -> float:
 
 
 def residual_of_weights(features: Array, labels: Array, weights: Array) -> float:
-    """Return the same for weights, whose multipliers are those nearest to them, with ‖w − Xᵀa‖/‖w‖ added to the list."""
+    """Return the same for weights: of the multipliers nearest to them, with ‖w − Xᵀa‖/‖w‖ as a further residual."""
     precise, extended = np.asarray(features, dtype=np.longdouble), np.asarray(weights, dtype=np.longdouble)
     gram, primal = features @ features.T, precise @ extended
     factor = scipy.linalg.cho_factor(gram)
