@@ -42,7 +42,7 @@ def osqp(gram: Array, labels: Array) -> Array:
     upper = np.zeros(rows.shape[0])
     quadratic = scipy.sparse.csc_matrix(np.triu(gram))
     solver.setup(quadratic, -np.maximum(labels, 0.0), rows, np.full(len(upper), -np.inf), upper, verbose=False)
-    return np.asarray(solver.solve().x)
+    return np.asarray(solver.solve(raise_error=False).x)
 
 
 def clarabel(gram: Array, labels: Array) -> Array:

@@ -52,7 +52,7 @@ def osqp(features: Array, labels: Array) -> Array:
     lower = np.where(labels > 0, labels, -np.inf)
     rows, identity = scipy.sparse.csc_matrix(features), scipy.sparse.identity(d, format="csc")
     solver.setup(identity, np.zeros(d), rows, lower, np.maximum(labels, 0.0), verbose=False)
-    return np.asarray(solver.solve().x)
+    return np.asarray(solver.solve(raise_error=False).x)
 
 
 def quadprog(features: Array, labels: Array) -> Array:
