@@ -45,12 +45,15 @@ class Job:
     task : callable
     limit_name : str
     limit : callable
+    remark : str
+        One sentence: what the distance from the limit consists of.
     """
 
     name: str
     task: Task
     limit_name: str
     limit: Task
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,7 @@ def listing(profile: Profile, *, until: float = 0.9) -> str:
     overhead = f"watched {digits(slower)} times as long, {digits(charged)} times is charged"
     lines = [
         f"{profile.job.name}: {spread(ratio)} times {profile.job.limit_name}",
+        *([f"  {profile.job.remark}"] if profile.job.remark else []),
         f"  a run: {seconds(seen.unwatched)}; {overhead}; {runs} watched",
         "    share   ms a run  calls a run  ms a call  function",
     ]
