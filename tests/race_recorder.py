@@ -70,6 +70,12 @@ class Recorder:
         return found
 
 
+def resize(monkeypatch: pytest.MonkeyPatch, row: ModuleType, **constants: Any) -> None:
+    """Set constants of a row, such as its sizes, for one test; there have to be such constants."""
+    for name, value in constants.items():
+        monkeypatch.setattr(row, name, value)
+
+
 def measured(row: ModuleType) -> tuple[list[Row], list[Remark]]:
     """Everything that a row yields: lines of the table, and remarks."""
     entries: Iterator[Row | Remark] = row.measure()
