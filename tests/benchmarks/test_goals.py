@@ -79,7 +79,7 @@ def test_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = Recorder(monkeypatch, limit)
-    assert (limit.N_SAMPLES, limit.N_FEATURES) == (100, 100_000)
+    assert (limit.N_SAMPLES, limit.N_FEATURES, limit.TIMED, limit.NEAR) == (100, 100_000, 20_000, 1e-6)
     resize(monkeypatch, limit, N_SAMPLES=10, N_FEATURES=2000, TIMED=20, real=synthetic)
     measured(limit)
     well, ill = recorder.asked
