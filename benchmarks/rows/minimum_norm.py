@@ -22,6 +22,10 @@ GOAL = IN_WORDS
 SIZES, RATIOS = (200, 1000), (20, 2)
 #: Up to this ratio d/n the packages for dense programs are asked in the weights.
 DENSE_UP_TO = 2
+REMARK = (
+    "The distance is a second factorisation, which proves K definite, the solves with the factor, and the product "
+    "with K beyond double precision on which the proof rests; at n = 200 also the calls of NumPy."
+)
 
 
 def measure() -> Iterator[Row | Remark]:
@@ -57,9 +61,3 @@ def jobs() -> Iterator[Job]:
             partial(factorise, one.gram),
             REMARK,
         )
-
-
-REMARK = (
-    "The distance is a second factorisation, which proves K definite, the solves with the factor, and the product "
-    "with K beyond double precision on which the proof rests; at n = 200 also the calls of NumPy."
-)

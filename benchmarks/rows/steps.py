@@ -35,7 +35,6 @@ COMPARED, TIMED = 200, 10_000
 #: Steps that loops over the weights are timed for.
 FEW = 50
 
-
 Steps = Callable[[int], Array]
 
 

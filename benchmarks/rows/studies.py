@@ -82,5 +82,5 @@ def jobs() -> Iterator[Job]:
         partial(cell, N_SAMPLES, FEATURES[-1]),
         FLOOR,
         partial(floor, N_SAMPLES),
-        "The distance is the spectrum and two proofs; at so small an n, half of it are calls of NumPy.",
+        "The distance is the spectrum, the proofs of the limit and of w*, and, at so small an n, calls of NumPy.",
     )

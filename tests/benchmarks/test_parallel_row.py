@@ -80,8 +80,12 @@ def test_tables_that_differ_in_the_last_bit_are_not_equal(column: str) -> None:
     assert parallel.difference(table, other) == np.inf
 
 
-def test_a_study_of_the_row_is_run_and_every_cell_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    resize(monkeypatch, parallel, N_SAMPLES=4, CELLS=3)
+def test_a_study_of_the_row_is_run_and_has_to_be_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[pd.DataFrame, int]] = []
+    resize(monkeypatch, parallel, N_SAMPLES=4, CELLS=3, complete=lambda *arguments: asked.append(arguments))
     table = parallel.run(1)
-    assert len(table) == 3
-    assert list(table["status"]) == ["done"] * 3
+    assert asked == [(table, 3)]
+    monkeypatch.undo()
+    parallel.complete(table, 3)
+    with pytest.raises(RuntimeError, match="1 of 4 cells are lost"):
+        parallel.complete(table, 4)

@@ -120,22 +120,32 @@ def test_ours_is_refused_where_its_residual_is_larger_than_promised(
         one.race("nnls of SciPy", nnls, 1e-9, at_hand=at_hand)
 
 
-@pytest.mark.parametrize("part", ["primal", "sign", "complementarity"])
-def test_every_condition_is_in_the_residual(part: str) -> None:
-    one = program()
-    dual = one.solution()
-    negatives = np.flatnonzero(one.labels <= 0)
-    primal = one.gram @ dual
-    if part == "primal":
-        dual[np.argmax(one.labels)] += 1e-6
-    elif part == "sign":
-        dual[negatives[np.argmax(dual[negatives])]] = 1e-6
-    else:
-        slack = negatives[np.argmin(primal[negatives])]
-        assert primal[slack] < 0
-        dual[slack] = -1e-6
+def test_every_condition_is_in_the_residual() -> None:
+    one = program(20)
+    positive = one.labels > 0
     assert residual(one.gram, one.labels, one.solution()) < 1e-14
-    assert 1e-9 < residual(one.gram, one.labels, dual) < 1e-4
+
+    # β ≤ 0 alone is violated: only the positives have multipliers.
+    primal = np.zeros(len(positive))
+    block = np.ix_(positive, positive)
+    primal[positive] = np.linalg.solve(one.gram[block], one.labels[positive])
+    beyond = (one.gram @ primal)[~positive].max() / one.labels.max()
+    assert residual(one.gram, one.labels, primal) == pytest.approx(beyond, rel=1e-9)
+
+    # Signs alone: β = 0 on all negatives.
+    signs = without_bounds(one.gram, one.labels)
+    wrong = (np.sqrt(np.diagonal(one.gram)) * signs)[~positive].max()
+    expected = wrong / (np.sqrt(np.diagonal(one.gram)) * np.abs(signs)).max()
+    assert expected > 1e-3
+    assert residual(one.gram, one.labels, signs) == pytest.approx(expected, rel=1e-9)
+
+    # Complementarity alone: negatives are pushed far down, the positives still fitted.
+    slack = np.where(positive, 0.0, -5.0)
+    slack[positive] = np.linalg.solve(one.gram[block], (one.labels - one.gram @ slack)[positive])
+    reached = one.gram @ slack
+    assert reached[~positive].max() < 0
+    expected = np.sum((slack * reached)[~positive]) / (slack @ reached)
+    assert residual(one.gram, one.labels, slack) == pytest.approx(expected, rel=1e-9)
 
 
 def test_weights_off_the_span_of_the_samples_have_a_residual() -> None:
