@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
+import json
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
@@ -12,87 +14,136 @@ from pathlib import Path
 from typing import Any
 
 import benchmarks.rows
-from benchmarks.harness import Row, Skipped, WrongAnswer
+from benchmarks.machine import Beginning
 from benchmarks.profiling import listing, profiled
-from benchmarks.table import machine, table
+from benchmarks.race import remark
+from benchmarks.report import Report
+from benchmarks.row import NotMeasured, Remark, Row
+from benchmarks.table import brief
+
+INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
 
 
-def main() -> int:
-    """Print the table; a missed goal is shown but no failure, since a busy machine misses goals."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; a missed goal is shown but no failure unless asked for, since a busy machine misses goals."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.rows.__path__))
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure rows of the benchmark table.")
+    options = parsed(given, known)
+    report = Report(Beginning.now(as_called(given)), is_profile=options.profile)
+    names = options.rows or known
+
+    def keep() -> None:
+        """Write what there is, so that a run that is ended loses nothing."""
+        if options.output:
+            options.output.write_text(report.text() + "\n", encoding="utf-8")
+        if options.json:
+            data = json.dumps(report.as_data(), indent=1, ensure_ascii=False, allow_nan=False)
+            options.json.write_text(data + "\n", encoding="utf-8")
+
+    with one_thread():
+        interrupted = run(names, report, keep)
+        print(report.text())
+    if interrupted:
+        return INTERRUPTED
+    return int(report.failed or (options.strict and bool(report.missed or report.not_measured)))
+
+
+def parsed(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace:
+    """Return the options, with files that can be written to."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench", description="Measure rows of the benchmark table.", allow_abbrev=False
+    )
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {', '.join(known)}; all by default")
     parser.add_argument("--profile", action="store_true", help="say where our time goes instead, and what it could be")
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write what is printed to this file")
-    options = parser.parse_args()
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write machine and rows to this file, as JSON")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a goal is missed or not measured")
+    parser.add_argument("--torch", action="store_true", help="insist on PyTorch among the rivals")
+    parser.add_argument("--from", type=Path, default=Path(), dest="folder", help=argparse.SUPPRESS)  # of FILE
+    options = parser.parse_args(arguments)
     for name in options.rows:
         if name not in known:
             parser.error(f"there is no row {name!r}; the rows are {', '.join(known)}")
-
-    names = options.rows or known
-    with one_thread():
-        body, failed = profiles(names) if options.profile else measurements(names)
-        text = "\n".join([*machine(), "", *body])
-    print(text)
-    if options.output:
-        options.output.write_text(text + "\n", encoding="utf-8")
-    return int(failed)
-
-
-def measurements(names: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the table with its remarks, and whether a row failed."""
-    rows: list[Row] = []
-    remarks: list[str] = []
-    failed = False
-
-    def measure(name: str) -> None:
-        nonlocal failed
-        for entry in importlib.import_module(f"benchmarks.rows.{name}").measure():
-            if isinstance(entry, Row):
-                rows.append(entry)
-            else:
-                remarks.append(f"{name}: {entry.text}")
-                failed |= entry.is_failure
-
-    for name in names:
-        print(f"measuring {name} ...", file=sys.stderr)
-        remark, broken = attempted(name, measure)
-        remarks += remark
-        failed |= broken
-    return [table(rows), *remarks], failed
+    if options.profile and (options.json or options.strict):
+        parser.error("--json and --strict are about rows of the table, which --profile does not measure")
+    if options.torch and not importlib.util.find_spec("torch"):
+        parser.error("PyTorch is not installed; the extra bench-torch has it")
+    for option in ("output", "json"):
+        if path := getattr(options, option):
+            setattr(options, option, writable(options.folder / path, parser))
+    if options.output and options.output == options.json:
+        parser.error("--output and --json name the same file")
+    return options
 
 
-def profiles(names: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the profiles of these rows as text, and whether one failed."""
-    text: list[str] = []
-    failed = False
-
-    def profile(name: str) -> None:
-        module = importlib.import_module(f"benchmarks.rows.{name}")
-        if hasattr(module, "jobs"):
-            text.extend(listing(profiled(job)) for job in module.jobs())
-        else:
-            text.append(f"{name}: no profile, since it runs in processes of its own.")
-
-    for name in names:
-        print(f"profiling {name} ...", file=sys.stderr)
-        remark, broken = attempted(name, profile)
-        text += remark
-        failed |= broken
-    return text, failed
-
-
-def attempted(name: str, action: Callable[[str], None]) -> tuple[list[str], bool]:
-    """Do something with a row; return the remark why it could not be done, and whether that is a failure."""
+def writable(path: Path, parser: argparse.ArgumentParser) -> Path:
+    """Return a path that can be written to: better known now than after an hour. What it holds stays until then."""
     try:
-        action(name)
-    except Skipped as reason:
-        return [f"Skipped: {name}: {reason}"], False
-    except WrongAnswer as reason:
-        return [f"Refused: {name}: {reason}"], True
+        path.open("a", encoding="utf-8").close()
+    except OSError as reason:
+        parser.error(f"{path} cannot be written: {reason.strerror}")
+    return path
+
+
+def as_called(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments as the user gave them: `--from` comes from the script."""
+    if "--from" not in arguments:
+        return list(arguments)
+    where = list(arguments).index("--from")
+    return [*arguments[:where], *arguments[where + 2 :]]
+
+
+def run(names: Sequence[str], report: Report, keep: Callable[[], None]) -> bool:
+    """Measure or profile each of the named rows, one after another; return whether somebody ended it before."""
+    action = profile if report.is_profile else measure
+    for position, name in enumerate(names):
+        print(f"{'profiling' if report.is_profile else 'measuring'} {name} ...", file=sys.stderr, flush=True)
+        try:
+            failure = attempted(name, report, keep, action)
+        except KeyboardInterrupt:
+            report.remarks += [(left, Remark("Interrupted.", is_failure=False)) for left in names[position:]]
+            keep()
+            return True
+        if failure is not None:
+            report.remarks.append((name, failure))
+        keep()
+    return False
+
+
+def measure(name: str, report: Report, keep: Callable[[], None]) -> None:
+    """Measure the rows of one file; each is told, and kept, as soon as it is there."""
+    for entry in importlib.import_module(f"benchmarks.rows.{name}").measure():
+        if isinstance(entry, Row):
+            report.rows.append((name, entry))
+            print(f"  {brief(entry)}", file=sys.stderr, flush=True)
+        else:
+            report.remarks.append((name, entry))
+            print(f"  {entry.text}", file=sys.stderr, flush=True)
+        keep()
+
+
+def profile(name: str, report: Report, keep: Callable[[], None]) -> None:
+    """Profile the jobs of one file."""
+    module = importlib.import_module(f"benchmarks.rows.{name}")
+    if not hasattr(module, "jobs"):
+        report.profiles.append(f"{name}: no profile, since it runs in processes of its own.")
+        return
+    for job in module.jobs():
+        report.profiles.append(listing(profiled(job)))
+        keep()
+
+
+def attempted(
+    name: str, report: Report, keep: Callable[[], None], action: Callable[[str, Report, Callable[[], None]], None]
+) -> Remark | None:
+    """Do something with a row; return a remark where it could not be done."""
+    try:
+        action(name, report, keep)
+    except NotMeasured as reason:
+        return remark(reason)
     except Exception as error:  # the other rows are not lost to it
-        return [f"Failed: {name}: {type(error).__name__}: {error}"], True
-    return [], False
+        return Remark(f"Failed: {type(error).__name__}: {error}", is_failure=True)
+    return None
 
 
 def one_thread() -> AbstractContextManager[Any]:

@@ -1,93 +1,117 @@
-"""The benchmark table as text, under the machine and the versions it was measured with."""
+"""Rows as text: the cells of the table, and one short line for whoever watches.
+
+``1/800`` in the column of ratios stands for 800 times as fast; ``≈`` for a time that was extrapolated.
+"""
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+import math
+from collections.abc import Callable, Sequence
 
-from benchmarks.harness import Row, Sample
+from benchmarks.row import Row
+from benchmarks.sample import Sample
 
-HEADER = ("row", "ours", "rival", "rival's", "ours/rival", "goal", "met", "repeats", "answers differ by", "peak MB")
-PACKAGES = ("relubias", "numpy", "scipy", "numba", "pandas", "pyarrow", "torch")
-RIVALS = ("quadprog", "clarabel", "cvxpy", "osqp", "piqp", "proxsuite", "daqp")
-
-
-def machine() -> list[str]:
-    """Return lines that say on what the table was measured."""
-    import numpy  # noqa: F401 - so that its BLAS is loaded and can be asked
-    from threadpoolctl import threadpool_info
-
-    pools = {f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads" for pool in threadpool_info()}
-    return [
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}",
-        f"Python {platform.python_version()}, {', '.join(versions())}",
-        "; ".join(sorted(pools)),
-    ]
-
-
-def processor() -> str:
-    """Return the name of the processor, as far as the system tells it."""
-    listing = Path("/proc/cpuinfo")
-    if listing.is_file():
-        for line in listing.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def versions() -> Iterable[str]:
-    """Yield name and version of each package that is installed and matters."""
-    for package in (*PACKAGES, *RIVALS):
-        try:
-            yield f"{package} {version(package)}"
-        except PackageNotFoundError:
-            continue
+HEADER = (
+    "row",
+    "ours",
+    "rival",
+    "rival's",
+    "ours/rival",
+    "goal",
+    "met",
+    "repeats",
+    "answers differ by",
+    "KKT (ours, rival)",
+    "peak MB",
+)
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of one row."""
-    goal = "" if row.at_most is None else f"<= {row.at_most:g} s" if row.is_ceiling else f"<= {times(row.at_most)}"
-    if row.peak_at_most is not None:
-        goal = f"<= {row.peak_at_most / 1e6:g} MB"
     return (
         row.name,
         seconds(row.seconds),
         row.rival or ("ceiling" if row.is_ceiling else ""),
-        "" if row.rival_seconds is None else seconds(row.rival_seconds),
-        "" if row.ratio is None else spread(row.ratio),
-        goal,
-        {True: "yes", False: "NO", None: ""}[row.met],
+        rival_seconds(row),
+        "" if row.ratio is None else marked(row, spread(row.ratio)),
+        goal(row),
+        verdict(row),
         str(row.seconds.count),
         "" if row.deviation is None else f"{row.deviation:.0e}",
+        "" if row.residuals is None else ", ".join("?" if math.isnan(one) else f"{one:.0e}" for one in row.residuals),
         "" if row.peak_bytes is None else f"{row.peak_bytes / 1e6:.1f}",
     )
 
 
+def goal(row: Row) -> str:
+    """Return all goals of a row, as upper bounds."""
+    goals = []
+    if row.at_most is not None:
+        goals.append(f"<= {row.at_most:g} s" if row.is_ceiling else f"<= {times(row.at_most)}")
+    if row.peak_at_most is not None:
+        goals.append(f"<= {row.peak_at_most / 1e6:g} MB")
+    return ", ".join(goals)
+
+
+def verdict(row: Row) -> str:
+    """Return whether the goal is met, and whether that is close; nothing where there is no goal."""
+    met = row.met
+    if met is None:
+        return ""
+    return ("yes" if met else "NO") + (", close" if row.close else "")
+
+
+def rival_seconds(row: Row) -> str:
+    """Return the rival's time. What is extrapolated has no spread: that is the one of another, shorter time."""
+    if row.rival_seconds is None:
+        return ""
+    if row.extrapolated is None:
+        return seconds(row.rival_seconds)
+    number, unit = in_units(row.rival_seconds.median)
+    return marked(row, f"{digits(number(row.rival_seconds.median))} {unit} (from {row.extrapolated})")
+
+
+def marked(row: Row, text: str) -> str:
+    """Return a cell with the mark of what is extrapolated, where it is."""
+    return text if row.extrapolated is None else f"≈ {text}"
+
+
+def seconds(sample: Sample) -> str:
+    """Return a median time with its quartiles, in a unit that suits it; of a single repeat, that alone."""
+    number, unit = in_units(sample.median)
+    return f"{with_quartiles(sample, lambda value: digits(number(value)))} {unit}"
+
+
+def in_units(value: float) -> tuple[Callable[[float], float], str]:
+    """Return what converts seconds into a unit that suits this value, and the unit."""
+    units = ((1 / 86_400, "days"), (1 / 3600, "h"), (1.0, "s"), (1e3, "ms"), (1e6, "µs"))
+    factor, unit = next((f, u) for f, u in units if value * f >= 1 or u == "µs")
+    return lambda value: value * factor, unit
+
+
 def times(ratio: float) -> str:
-    """Return a ratio as "1.25x", or, where ours is ten times as fast or faster, as "1/800"."""
-    return f"{ratio:.3g}x" if ratio > 0.1 else f"1/{rounded(1 / ratio)}"
+    """Return a bound of a ratio as "1.25x", or, where ours is ten times as fast or faster, as "1/800"."""
+    return f"{ratio:.3g}x" if ratio > 0.1 else f"1/{f'{1 / ratio:.3g}' if 1 / ratio < 1e3 else digits(1 / ratio)}"
 
 
 def spread(ratio: Sample) -> str:
     """Return a median ratio with its quartiles, all in the form that suits the median."""
     if ratio.median > 0.1:
-        return f"{ratio.median:.2f} ({ratio.low:.2f}-{ratio.high:.2f})"
-    return f"1/{rounded(1 / ratio.median)} (1/{rounded(1 / ratio.low)}-1/{rounded(1 / ratio.high)})"
+        return with_quartiles(ratio, digits)
+    return with_quartiles(ratio, lambda value: f"1/{digits(1 / value)}")
 
 
-def rounded(number: float) -> str:
-    """Return three digits of a number of 10 or more: 12.5, 812, 1230."""
-    return f"{number:.3g}" if number < 1e3 else f"{float(f'{number:.3g}'):.0f}"
+def with_quartiles(sample: Sample, text: Callable[[float], str]) -> str:
+    """Return "median (low-high)", or the one value that there is."""
+    if sample.count == 1:
+        return text(sample.median)
+    return f"{text(sample.median)} ({text(sample.low)}-{text(sample.high)})"
 
 
-def seconds(sample: Sample) -> str:
-    """Return a median time with its quartiles, in a unit that suits it."""
-    units = ((1 / 86_400, "days"), (1 / 3600, "h"), (1.0, "s"), (1e3, "ms"), (1e6, "µs"))
-    factor, unit = next((f, u) for f, u in units if sample.median * f >= 1 or u == "µs")
-    return f"{sample.median * factor:.3g} ({sample.low * factor:.3g}-{sample.high * factor:.3g}) {unit}"
+def digits(number: float) -> str:
+    """Return three significant digits: 0.110, 1.00, 12.5, 812, 1230."""
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:.0f}" if abs(rounded) >= 100 else f"{rounded:#.3g}"
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -99,3 +123,13 @@ def table(rows: Sequence[Row]) -> str:
     ]
     text.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(text)
+
+
+def brief(row: Row) -> str:
+    """Return one row as a short line for whoever watches."""
+    text = f"{row.name}: {seconds(row.seconds)}"
+    if row.ratio is not None:
+        text += f", {marked(row, spread(row.ratio))} of {row.rival}"
+    if row.peak_bytes is not None:
+        text += f", {row.peak_bytes / 1e6:.1f} MB"
+    return f"{text}; goal {goal(row)}: {verdict(row)}" if verdict(row) else text

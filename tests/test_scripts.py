@@ -72,3 +72,34 @@ def test_what_is_installed_already_is_not_installed_again(bare_copy: Path, tmp_p
         pyproject.write("# changed\n")
     assert installed() == ["."]
     assert installed("docs") == [".[docs]"]
+
+
+def test_bench_tells_where_it_was_called_and_passes_on_what_was_asked(bare_copy: Path, tmp_path: Path) -> None:
+    interpreter = bare_copy / ".venv" / "bin" / "python"
+    (bare_copy / ".venv" / "relubias-stamps").mkdir(parents=True)
+    interpreter.parent.mkdir()
+    interpreter.write_text('#!/bin/sh\nfor argument in "$@"; do echo "$argument"; done >"$0.log"\n')
+    interpreter.chmod(0o755)
+    elsewhere = tmp_path / "my tables"
+    elsewhere.mkdir()
+    done = run([bare_copy / "scripts" / "bench", "--torch", "gram", "--output", "a table.md"], elsewhere)
+    assert done.returncode == 0, done.stderr
+    lines = interpreter.with_name("python.log").read_text().splitlines()
+    assert lines == ["-m", "benchmarks", "--from", str(elsewhere), "--torch", "gram", "--output", "a table.md"]
+    assert (bare_copy / ".venv" / "relubias-stamps" / "bench-torch").exists()
+
+
+@pytest.mark.parametrize(("option", "extras"), [((), ".[dev]"), (("--all",), ".[dev,bench]")])
+def test_all_tests_install_what_the_benchmarks_race_against(
+    option: tuple[str, ...], extras: str, bare_copy: Path, tmp_path: Path
+) -> None:
+    interpreter = bare_copy / ".venv" / "bin" / "python"
+    (bare_copy / ".venv" / "relubias-stamps").mkdir(parents=True)
+    interpreter.parent.mkdir()
+    interpreter.write_text('#!/bin/sh\necho "$@" >>"$0.log"\n')
+    interpreter.chmod(0o755)
+    done = run([bare_copy / "scripts" / "test", *option], tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = interpreter.with_name("python.log").read_text().splitlines()
+    assert [line.split()[-1] for line in lines if "install" in line] == [extras]
+    assert ("-m not slow" in lines[-1]) == (not option)

@@ -1,7 +1,6 @@
-"""The minimum-norm program in the hands of quadratic-programming packages, all at their default settings.
+"""The minimum-norm program in Gram form, in the hands of quadratic-programming packages at their default settings.
 
-In the weights,       min ½‖w‖²            s.t.  X₊w = y₊,  X₋w ≤ 0;
-in Gram form          min ½ aᵀKa − y₊ᵀa    s.t.  a₋ ≤ 0,                  w = Xᵀa.
+    min ½ aᵀKa − y₊ᵀa    s.t.  a₋ ≤ 0,        w = Xᵀa.
 
 ₊ stands for samples with a positive label and ₋ for the others. K comes scaled to a mean diagonal of 1, so that no
 package is asked to be blind to units. A non-negative least-squares solver takes neither: in Gram form the free
@@ -34,6 +33,16 @@ def cvxpy_with(solver: str) -> Solver:
         return np.asarray(dual.value)
 
     return solve
+
+
+def osqp(gram: Array, labels: Array) -> Array:
+    """Operator splitting, sparse, with upper bounds 0 on negatives."""
+    rows = scipy.sparse.csc_matrix(np.eye(len(labels))[labels <= 0])
+    solver = package("osqp").OSQP()
+    upper = np.zeros(rows.shape[0])
+    quadratic = scipy.sparse.csc_matrix(np.triu(gram))
+    solver.setup(quadratic, -np.maximum(labels, 0.0), rows, np.full(len(upper), -np.inf), upper, verbose=False)
+    return np.asarray(solver.solve(raise_error=False).x)
 
 
 def clarabel(gram: Array, labels: Array) -> Array:
@@ -106,47 +115,15 @@ def nnls(gram: Array, labels: Array) -> Array:
     return dual
 
 
-def cvxpy_in_weights(solver: str) -> Solver:
-    """The program in the weights as it is written down, modelled in cvxpy: d unknowns. Returns w."""
-
-    def solve(features: Array, labels: Array) -> Array:
-        cp = package("cvxpy")
-        weights = cp.Variable(features.shape[1])
-        positive = labels > 0
-        constraints = [features[positive] @ weights == labels[positive], features[~positive] @ weights <= 0]
-        cp.Problem(cp.Minimize(cp.sum_squares(weights) / 2), constraints).solve(solver=solver)
-        return np.asarray(weights.value)
-
-    return solve
-
-
-def nnls_in_weights(features: Array, labels: Array) -> Array:
-    """Lawson and Hanson in R^d: w = w₀ − P X₋ᵀx with x ≥ 0, w₀ the shortest fit of the positives, P ⊥ them."""
-    positive = labels > 0
-    basis, triangle = np.linalg.qr(features[positive].T)
-    fit = basis @ scipy.linalg.solve_triangular(triangle.T, labels[positive], lower=True)
-    others = features[~positive].T
-    others = others - basis @ (basis.T @ others)
-    # X₋(w₀ − P X₋ᵀx) ≤ 0 with least ‖P X₋ᵀx‖: the dual of a least-distance program.
-    demand = features[~positive] @ fit
-    target = np.linalg.lstsq(others.T, demand, rcond=None)[0]
-    return np.asarray(fit - others @ scipy.optimize.nnls(others, target)[0])
-
-
 #: Gram form: name, solver, and how far its w may be from ours, relative: what its default settings reach.
 IN_GRAM_FORM: tuple[tuple[str, Solver, float], ...] = (
     ("cvxpy + OSQP", cvxpy_with("OSQP"), 1e-2),
     ("cvxpy + Clarabel", cvxpy_with("CLARABEL"), 1e-3),
+    ("osqp", osqp, 1e-2),
     ("clarabel", clarabel, 1e-3),
     ("piqp", piqp, 1e-4),
     ("proxqp", proxqp, 1e-4),
     ("daqp", daqp, 1e-6),
     ("quadprog", quadprog, 1e-9),
     ("nnls of SciPy", nnls, 1e-9),
-)
-
-IN_THE_WEIGHTS: tuple[tuple[str, Solver, float], ...] = (
-    ("cvxpy + OSQP", cvxpy_in_weights("OSQP"), 1e-1),
-    ("cvxpy + Clarabel", cvxpy_in_weights("CLARABEL"), 1e-3),
-    ("nnls of SciPy", nnls_in_weights, 1e-9),
 )

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow
 
 import relubias
 from benchmarks.harness import Check, Row, ceiling, race
 from benchmarks.profiling import Job
 
-GOAL = "within 3 s"
+SECONDS = 3.0
+GOAL = f"within {SECONDS:g} s"
 N_SAMPLES, N_FEATURES = 100, 20_000
 
 
@@ -27,9 +29,9 @@ def measure() -> Iterator[Row]:
             problem, table = ours(), rival()
             return float(np.max(np.abs(np.asarray(problem.features) - table.drop(columns="y").to_numpy())))
 
-        yield ceiling("read 100 x 20000 CSV", ours, at_most=3.0)
+        yield ceiling(f"read {N_SAMPLES} x {N_FEATURES} CSV", ours, at_most=SECONDS)
         check = Check(deviation, 0.0)
-        yield race("read 100 x 20000 CSV", ours, "pandas.read_csv", rival, repeats=3, check=check)
+        yield race(f"read {N_SAMPLES} x {N_FEATURES} CSV", ours, "pandas.read_csv", rival, repeats=3, check=check)
 
 
 def tasks(folder: Path) -> tuple[Callable[[], relubias.Problem], Callable[[], pd.DataFrame]]:
@@ -42,7 +44,15 @@ def tasks(folder: Path) -> tuple[Callable[[], relubias.Problem], Callable[[], pd
 
 
 def jobs() -> Iterator[Job]:
-    """Against pandas, which reads no more than the numbers."""
+    """Against the conversion of the numbers alone, by the fastest that we know, from text that is cut already."""
     with tempfile.TemporaryDirectory() as folder:
-        ours, rival = tasks(Path(folder))
-        yield Job("read 100 x 20000 CSV", ours, "pandas.read_csv", rival)
+        ours, _ = tasks(Path(folder))
+        text = (Path(folder) / "wide.csv").read_text(encoding="utf-8").split("\n", 1)[1]
+        cut = pyarrow.array(text.rstrip().replace("\n", ",").split(","))
+        yield Job(
+            f"read {N_SAMPLES} x {N_FEATURES} CSV",
+            ours,
+            "the conversion of its numbers, cut already, by pyarrow",
+            partial(cut.cast, pyarrow.float64()),
+            "The distance is Python's own conversion, cell by cell so that a bad one can be named, and the cutting.",
+        )

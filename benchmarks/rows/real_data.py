@@ -1,45 +1,47 @@
-"""A whole analysis of real data, from the file to the verdict, within a time that a person will wait."""
+"""A whole analysis of real data, from the file to the verdict, within a time that a person will wait.
+
+The first analysis ever compiles the step loop, once for an installation. That is not in the two ceilings; it has a row
+of its own, of fresh processes with an empty folder for what is compiled, against fresh processes that find it there.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 import relubias
-from benchmarks.harness import Row, Skipped, ceiling
+from benchmarks.harness import Row, ceiling, race
 from benchmarks.profiling import Job
+from benchmarks.tasks.real_data import RIBOFLAVIN, YARN, folder, real
 
-GOAL = "yarn within 2 s, riboflavin with centred labels within 15 s"
+SECONDS, SECONDS_CENTRED = 2.0, 15.0
+GOAL = f"yarn within {SECONDS:g} s, riboflavin with centred labels within {SECONDS_CENTRED:g} s"
 
 
 def measure() -> Iterator[Row]:
-    """Yield the ceilings; a small analysis comes first, so that compiling is not counted."""
+    """Yield the ceilings, and what the first analysis ever takes."""
     folder()
     warm_up()
-    yield ceiling("analyze yarn", partial(analyze, "yarn.csv.gz"), at_most=2.0)
-    centred = partial(analyze, "riboflavin.csv.gz", centre_labels=True)
-    yield ceiling("analyze riboflavin, centred", centred, at_most=15.0)
-
-
-def folder() -> Path:
-    """The folder of the real data.
-
-    Raises
-    ------
-    Skipped
-        If no folder is named.
-    """
-    if not os.environ.get("RELUBIAS_DATA"):
-        raise Skipped("RELUBIAS_DATA names no folder with real data")
-    return Path(os.environ["RELUBIAS_DATA"])
-
-
-def real(name: str, *, centre_labels: bool = False) -> relubias.Problem:
-    """Read one of them."""
-    return relubias.read(folder() / name, target="y", centre_labels=centre_labels)
+    yield ceiling("analyze yarn", partial(analyze, YARN), at_most=SECONDS)
+    centred = partial(analyze, RIBOFLAVIN, centre_labels=True)
+    yield ceiling("analyze riboflavin, centred", centred, at_most=SECONDS_CENTRED)
+    with tempfile.TemporaryDirectory() as compiled:
+        yield race(
+            "first analyze of yarn ever, compilation included",
+            first_ever,
+            "a new process, compiled before",
+            partial(in_a_new_process, compiled),
+            repeats=3,
+            clock=time.perf_counter,
+            patience=60.0,
+        )
 
 
 def warm_up() -> None:
@@ -52,8 +54,24 @@ def analyze(name: str, *, centre_labels: bool = False) -> relubias.Analysis:
     return relubias.analyze(real(name, centre_labels=centre_labels), relubias.Network.single())
 
 
+def first_ever() -> None:
+    """Analyse with nothing compiled."""
+    with tempfile.TemporaryDirectory() as compiled:
+        in_a_new_process(compiled)
+
+
+def in_a_new_process(compiled: str) -> None:
+    """Analyse yarn in a process of its own that keeps what it compiles in this folder."""
+    command = [sys.executable, "-m", "relubias", "analyze", str(folder() / YARN), "--target", "y"]
+    subprocess.run(command, env=os.environ | {"NUMBA_CACHE_DIR": compiled}, check=True, capture_output=True)
+
+
 def jobs() -> Iterator[Job]:
     """Against reading the file, which anybody has to do."""
     warm_up()
-    for name in ("yarn.csv.gz", "riboflavin.csv.gz"):
-        yield Job(f"analyze {name}", partial(analyze, name), "reading the file", partial(real, name))
+    remark = "The distance is the run to the limit: yarn takes millions of steps that have to be leapt over exactly."
+    yield Job("analyze yarn", partial(analyze, YARN), "reading the file", partial(real, YARN), remark)
+    centred = partial(real, RIBOFLAVIN, centre_labels=True)
+    remark = "The distance is the run to the limit, with its hundreds of thousands of changes of pattern."
+    analysed = partial(analyze, RIBOFLAVIN, centre_labels=True)
+    yield Job("analyze riboflavin, centred", analysed, "reading the file", centred, remark)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.rows import drawing, memory
+from benchmarks.rows import drawing
+from benchmarks.tasks.memory import STATUS
 
-pytestmark = pytest.mark.skipif(not memory._STATUS.exists(), reason="anonymous memory is read from /proc")
+pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="anonymous memory is read from /proc")
 
 
 def test_a_stream_takes_less_than_its_features() -> None:

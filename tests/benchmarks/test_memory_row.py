@@ -10,8 +10,9 @@ import pytest
 from benchmarks.harness import Row, Sample
 from benchmarks.rows import memory
 from benchmarks.table import table
+from benchmarks.tasks.memory import STATUS, Peak, anonymous_memory
 
-pytestmark = pytest.mark.skipif(not memory._STATUS.exists(), reason="anonymous memory is read from /proc")
+pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="anonymous memory is read from /proc")
 
 
 def written(folder: Path, n_samples: int, n_features: int) -> str:
@@ -21,15 +22,15 @@ def written(folder: Path, n_samples: int, n_features: int) -> str:
 
 
 def test_the_peak_sees_memory_that_was_given_back() -> None:
-    before = memory.anonymous_memory()
-    with memory.Peak() as peak:
+    before = anonymous_memory()
+    with Peak() as peak:
         for _ in range(20):
             np.ones(10**7)
     assert peak.bytes - before > 0.5 * 8e7
 
 
 def test_the_features_on_disk_are_those_that_were_drawn(tmp_path: Path) -> None:
-    memory.write_features(tmp_path / "X.npy", 3, 2 * memory._BLOCK + 5)
+    memory.write_features(tmp_path / "X.npy", 3, 2 * memory.BLOCK + 5)
     features = np.load(tmp_path / "X.npy")
     assert features.dtype == np.float32
     assert abs(features.std() - 1) < 0.02

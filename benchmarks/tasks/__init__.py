@@ -1,0 +1,1 @@
+"""What several rows do or need, one noun a file."""
