@@ -7,9 +7,10 @@ import importlib
 import importlib.util
 import json
 import pkgutil
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from benchmarks.row import NotMeasured, Remark, Row
 from benchmarks.table import brief
 
 INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
+
+
+class Ended(BaseException):
+    """Somebody pressed Ctrl-C; no ``KeyboardInterrupt``, which relubias takes as a wish for the run as far as it is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data = json.dumps(report.as_data(), indent=1, ensure_ascii=False, allow_nan=False)
             options.json.write_text(data + "\n", encoding="utf-8")
 
-    with one_thread():
+    with one_thread(), ended_by_interrupts():
         interrupted = run(names, report, keep)
-        print(report.text())
+    print(report.text())
     if interrupted:
         return INTERRUPTED
     return int(report.failed or (options.strict and bool(report.missed or report.not_measured)))
@@ -54,7 +59,7 @@ def parsed(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace
         prog="scripts/bench", description="Measure rows of the benchmark table.", allow_abbrev=False
     )
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {', '.join(known)}; all by default")
-    parser.add_argument("--profile", action="store_true", help="say where our time goes instead, and what it could be")
+    parser.add_argument("--profile", action="store_true", help="say where our time goes instead")
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write what is printed to this file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write machine and rows to this file, as JSON")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a goal is missed or not measured")
@@ -100,7 +105,7 @@ def run(names: Sequence[str], report: Report, keep: Callable[[], None]) -> bool:
         print(f"{'profiling' if report.is_profile else 'measuring'} {name} ...", file=sys.stderr, flush=True)
         try:
             failure = attempted(name, report, keep, action)
-        except KeyboardInterrupt:
+        except (Ended, KeyboardInterrupt):
             report.remarks += [(left, Remark("Interrupted.", is_failure=False)) for left in names[position:]]
             keep()
             return True
@@ -154,6 +159,20 @@ def one_thread() -> AbstractContextManager[Any]:
 
     limits: AbstractContextManager[Any] = threadpool_limits(1)
     return limits
+
+
+@contextmanager
+def ended_by_interrupts() -> Iterator[None]:
+    """While this lasts, Ctrl-C ends the measurement: what was interrupted must not be timed as if it were whole."""
+
+    def end(*_: object) -> None:
+        raise Ended
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -396,6 +397,23 @@ def test_a_run_that_is_ended_keeps_and_prints_what_was_measured(
     assert printed.out.endswith("1 goals met, 0 missed, 2 not measured (Interrupted, 2 times)\n")
     assert output.read_text(encoding="utf-8") == printed.out
     assert "  before: " in printed.err  # told when it was measured
+
+
+def test_an_interrupt_that_a_task_takes_for_itself_still_ends_the_run(
+    folder_of_rows: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder_of_rows / "made_a.py").write_text(
+        "import signal\n"
+        "from benchmarks.harness import ceiling\n"
+        "def cut_short():\n"
+        "    try:\n        signal.raise_signal(signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n        pass\n"
+        "def measure():\n    yield ceiling('cut short', cut_short, at_most=9.0)\n"
+    )
+    before = signal.getsignal(signal.SIGINT)
+    assert command.main([]) == 130
+    assert "| cut short" not in capsys.readouterr().out
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_each_row_is_written_when_it_is_measured(folder_of_rows: Path, tmp_path: Path) -> None:
