@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers import assert_close, random_problem
 
-from relubias import Network, Problem, gradient_descent, minimum_norm, starts
+from relubias import (
+    Network,
+    Problem,
+    Run,
+    Status,
+    gradient_descent,
+    gradient_flow,
+    minimum_norm,
+    starts,
+    step_comparison,
+)
+from relubias.cli.main import main
 from relubias.errors import ArgumentError
 from relubias.report.steps import steps_figure, steps_text
 from relubias.step_comparison import StepComparison, compare
@@ -49,6 +63,51 @@ def test_the_exponent_is_that_of_the_rows(comparison: StepComparison) -> None:
     coefficients, covariance = np.polyfit(x, y, 1, cov=True)
     assert comparison.order.value == pytest.approx(coefficients[0])
     assert comparison.order.error == pytest.approx(np.sqrt(covariance[0, 0]))
+
+
+def test_distances_that_jump_follow_no_power(comparison: StepComparison) -> None:
+    distances = [0.0325, 0.0315, 0.0311, 0.0065, 1e-5]
+    rows = [replace(row, to_flow=own) for row, own in zip(comparison.rows, distances, strict=False)]
+    fitted = step_comparison._order(comparison.flow, rows)
+    assert fitted is not None
+    assert fitted.error > step_comparison.UNCLEAR
+    assert "follow no power of η" in step_comparison._message(comparison.flow, rows, fitted)
+
+
+def interrupted_at(count: int) -> Callable[..., Run]:
+    """Gradient descent that the user stops in the run of this number."""
+    runs: list[Run] = []
+
+    def descent(*given: Any, **options: Any) -> Run:
+        runs.append(gradient_descent(*given, **options))
+        return replace(runs[-1], status=Status.INTERRUPTED) if len(runs) == count else runs[-1]
+
+    return descent
+
+
+def test_an_interrupt_ends_the_comparison_and_keeps_the_steps_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(step_comparison, "gradient_descent", interrupted_at(3))
+    found = compare(random_problem(20, 200, 0), announce=said.append)
+    assert len(found.rows) == 3
+    assert found.interrupted
+    assert found.message.endswith("smaller steps were not tried.")
+    assert found.as_dict()["interrupted"] is True
+    assert said[-1].startswith("gradient descent, 3 of 7: ")
+    monkeypatch.setattr(step_comparison, "gradient_descent", interrupted_at(2))
+    assert main(["analyze", "--random", "gaussian n=20 d=200", "--compare-steps", "auto"]) == 130
+    assert "smaller steps were not tried" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_interrupted_flow_leaves_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    def flow(*given: Any, **options: Any) -> Run:
+        return replace(gradient_flow(*given, **options), status=Status.INTERRUPTED)
+
+    monkeypatch.setattr(step_comparison, "gradient_flow", flow)
+    with pytest.raises(KeyboardInterrupt):
+        compare(random_problem(20, 200, 0))
 
 
 def test_two_steps_have_no_exponent() -> None:

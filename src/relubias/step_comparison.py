@@ -29,7 +29,7 @@ from relubias.problem import Problem
 from relubias.references import minimum_norm
 from relubias.references.record import MinimumNorm
 from relubias.state import State
-from relubias.status import Optimality
+from relubias.status import Optimality, Status
 
 #: Steps that are compared where none are asked for, as fractions of the default step 1/λ_max(H).
 FRACTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -37,6 +37,10 @@ FRACTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 ROUNDING = 1e-9
 #: An exponent is fitted through so many steps at least.
 FEWEST = 3
+#: With a larger standard error than this the distances follow no power of the step.
+UNCLEAR = 0.25
+#: Added to the message of a comparison that was interrupted.
+STOPPED = " The comparison was interrupted; smaller steps were not tried."
 
 
 class Exponent(NamedTuple):
@@ -87,11 +91,14 @@ class StepComparison:
     rows : tuple of StepRow
         One a step, the largest first.
     order : Exponent or None
-        p of δ ∝ η^p over the steps with a limit; None for fewer than 3 of them, or where the flow has none.
+        p of δ ∝ η^p over the steps with a limit; None for fewer than 3 of them, where the flow has none, or where the
+        distances follow no power.
     message : str
         What was found, in one sentence.
     reference_note : str
         Why there is no reference; empty where there is one.
+    interrupted : bool
+        True where the user stopped the comparison; the steps until then are here.
     """
 
     problem: Problem
@@ -104,6 +111,7 @@ class StepComparison:
     order: Exponent | None
     message: str
     reference_note: str = ""
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         return f"<StepComparison of {len(self.rows)} steps with gradient flow: {self.message}>"
@@ -121,6 +129,7 @@ class StepComparison:
             "reference": None if self.reference is None else {"of": self.reference.of, "norm": self.reference.norm},
             "reference_note": self.reference_note or None,
             "order": None if self.order is None else self.order._asdict(),
+            "interrupted": self.interrupted,
             "steps": {
                 "step_size": [row.step_size for row in rows],
                 "relative_step": [row.relative_step for row in rows],
@@ -168,6 +177,8 @@ def compare(
     ArgumentError
         If there is no step or one is not a positive number, the start belongs to another problem, or gradient flow
         is not built for the network.
+    KeyboardInterrupt
+        If the user stops it before the first step is run; later the steps so far are returned.
     """
     from relubias.analysis import default_start
 
@@ -179,10 +190,12 @@ def compare(
         start, _ = default_start(problem, network)
     say("gradient flow")
     flow = gradient_flow(problem, network, start, progress=progress)
+    if flow.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt  # nothing has been compared yet
     reference, note = _reference(problem, network, flow.state)
-    rows = []
+    rows: list[StepRow] = []
     for eta in etas:
-        say(f"gradient descent with the step {eta:.4g}")
+        say(f"gradient descent, {len(rows) + 1} of {len(etas)}: with the step {eta:.4g}")
         run = gradient_descent(problem, network, start, step_size=eta, budget=budget, progress=progress)
         to_flow = float(np.linalg.norm(problem.operator.lengths(run.state.dual - flow.state.dual)))
         rows.append(
@@ -194,7 +207,10 @@ def compare(
                 gap=None if reference is None else gap(run, reference),
             )
         )
-    order = _order(flow, rows)
+        if run.status is Status.INTERRUPTED:
+            break
+    fitted = _order(flow, rows)
+    interrupted = rows[-1].run.status is Status.INTERRUPTED
     return StepComparison(
         problem=problem,
         network=network,
@@ -203,9 +219,10 @@ def compare(
         reference=reference,
         flow_gap=None if reference is None else gap(flow, reference),
         rows=tuple(rows),
-        order=order,
-        message=_message(flow, rows, order),
+        order=fitted if fitted is not None and fitted.error <= UNCLEAR else None,
+        message=_message(flow, rows, fitted) + (STOPPED if interrupted else ""),
         reference_note=note,
+        interrupted=interrupted,
     )
 
 
@@ -255,6 +272,11 @@ def _message(flow: Run, rows: Sequence[StepRow], order: Exponent | None) -> str:
     left_out = f"; {missing} of {len(rows)} steps have no certified limit and are left out" if missing else ""
     if order is None:
         return f"fewer than {FEWEST} steps end at a distance from gradient flow that can be fitted{left_out}."
+    if order.error > UNCLEAR:
+        return (
+            f"the distances to gradient flow follow no power of η (a fit through {order.steps} steps has the exponent "
+            f"{order.value:.2g} with a standard error of {order.error:.2g}{left_out})."
+        )
     return (
         f"the distance to gradient flow shrinks like η^{order.value:.2f} (standard error of the fit {order.error:.2g}, "
         f"{order.steps} steps{left_out})."

@@ -100,4 +100,4 @@ def compare_and_print(
             line.announce(f"writing {output}")
             write_steps(output, comparison)
     typer.echo(json_text(comparison.as_dict()) if json else steps_text(comparison), nl=False)
-    return 0
+    return options.INTERRUPTED if comparison.interrupted else 0
