@@ -40,6 +40,12 @@ def test_a_pair_at_high_dimension_decouples() -> None:
     )
 
 
+def test_labels_of_one_sign_leave_nothing_to_be_divided() -> None:
+    drawn = random_problem(10, 1000, seed=0)
+    problem = Problem.from_features(drawn.features, np.abs(drawn.labels))
+    assert not any("decouple" in sentence for sentence in analyze(problem, Network.pair()).verdict)
+
+
 def test_a_pair_that_does_not_decouple_names_the_samples() -> None:
     analysis = analyze(random_problem(40, 400, seed=1), Network.pair())
     labels, pattern = analysis.problem.labels, analysis.run.state.pattern

@@ -46,7 +46,7 @@ def reproduce_command(
     wanted = None if claims is None else [name for name in claims.split(",") if name.strip()]
     if list_claims:
         for claim in chosen(wanted):
-            typer.echo(f"{claim.id:28}{claim.source:28}{claim.title}")
+            typer.echo(f"{claim.id:24}{claim.title} ({claim.source})")
         return 0
     check_folder(output)
     with ReproduceProgress() as progress:

@@ -104,10 +104,10 @@ def _neuron(run: Run, k: int, active: Mask, alone: Mask) -> str:
 
 def _decoupling(run: Run) -> list[str]:
     """Claim 4 of the paper, for a pair with one neuron of each sign."""
-    if sorted(run.signs) != [-1, 1]:
-        return []
-    active = active_pattern(run)
     labels = run.problem.labels
+    if sorted(run.signs) != [-1, 1] or not (np.any(labels > 0) and np.any(labels < 0)):
+        return []  # without labels of both signs there is nothing to be divided
+    active = active_pattern(run)
     wanted = np.array(run.signs)[:, None] * labels > 0
     last = float(run.last_change.max())
     if decoupled(run):
