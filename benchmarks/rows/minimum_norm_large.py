@@ -20,10 +20,10 @@ def measure() -> Iterator[Row | Remark]:
         one = Program(N_SAMPLES, ratio * N_SAMPLES)
         yield from entrants(
             [
-                partial(one.race_factorisation, at_most=FACTORISATIONS, repeats=REPEATS),
-                partial(one.race_factorisation, at_hand=True, repeats=REPEATS),
+                partial(one.race_factorisation, repeats=REPEATS),
+                partial(one.race_factorisation, at_most=FACTORISATIONS, checked=True, repeats=REPEATS),
                 *(partial(one.race, *rival, repeats=REPEATS) for rival in IN_GRAM_FORM),
-                partial(one.race, *IN_GRAM_FORM[-1], at_hand=True, repeats=REPEATS),
+                partial(one.race, *IN_GRAM_FORM[-1], checked=True, repeats=REPEATS),
             ]
         )
 
@@ -32,7 +32,7 @@ def jobs() -> Iterator[Job]:
     """Against one factorisation."""
     one = Program(N_SAMPLES, RATIOS[0] * N_SAMPLES)
     yield Job(
-        f"{one.name}, from K and the labels",
+        f"{one.name}, K as it is",
         one.ours,
         "one Cholesky factorisation of K",
         partial(factorise, one.gram),

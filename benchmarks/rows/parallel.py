@@ -1,8 +1,9 @@
-"""Two workers against one, on one and the same study: 3000 cells of n = 200 and d = 1e6, from the draw to the gap.
+"""Two workers against one, on one and the same study: 6000 cells of n = 200 and d = 1e6, from the draw to the gap.
 
 Every cell is computed on one BLAS thread, so that two workers on two cores should take half the time of one. Timed by
-the clock, from the call to the last cell on disk, the start of the processes included. Every run has to do every cell,
-and the two tables have to be equal in all that was measured, cell by cell and to the last bit.
+the clock, from the call to the last cell on disk, the start of the processes included: it is about a second, so that
+a study of a few seconds gains less. Every run has to do every cell, and the two tables have to be equal in all that was
+measured, cell by cell and to the last bit.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from relubias import studies
 
 FASTER = 1.8
 GOAL = f"two workers at least {FASTER:g} times as fast as one"
-N_SAMPLES, N_FEATURES, CELLS = 200, 10**6, 3000
+N_SAMPLES, N_FEATURES, CELLS = 200, 10**6, 6000
 MEASURED = ["run.status", "gap.absolute", "reference.norm"]
 
 
@@ -89,7 +90,7 @@ def measure() -> Iterator[Row]:
         check=Check(lambda: difference(run(1), run(2)), 0.0),
         repeats=3,
         clock=time.perf_counter,
-        patience=120.0,
+        patience=240.0,
     )
 
 

@@ -154,12 +154,12 @@ def test_minimum_norm(monkeypatch: pytest.MonkeyPatch) -> None:
     for n_samples in (20, 30):
         for ratio in (20, 2):
             name = f"w*, n = {n_samples}, d = {ratio * n_samples}, "
-            raced = [one for one in recorder.asked if one.name == name + "from K and the labels"]
+            raced = [one for one in recorder.asked if one.name == name + "K as it is"]
             in_gram_form = {one.rival for one in raced if one.at_most == 1.0}
             assert in_gram_form <= set(RIVALS)
             assert len(in_gram_form) + len([r for r in remarks if r.text.startswith("Skipped")]) >= len(RIVALS)
-            (at_hand,) = [one for one in recorder.asked if one.name == name + "problem at hand"]
-            assert (at_hand.rival, at_hand.at_most) == ("nnls of SciPy", None)
+            (checked,) = [one for one in recorder.asked if one.name == name + "K checked"]
+            assert (checked.rival, checked.at_most) == ("nnls of SciPy", None)
             in_weights = [one for one in raced if one.rival not in RIVALS]
             assert bool(in_weights) == (n_samples == 20)
             assert all(one.at_most is None for one in in_weights)
@@ -175,10 +175,10 @@ def test_minimum_norm_large(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, _ = measured(minimum_norm_large)
     for d in (400, 40):
         name = f"w*, n = 20, d = {d}, "
-        assert recorder.of("one Cholesky factorisation of K", name + "from K and the labels").at_most == 3.5
-        assert recorder.of("one Cholesky factorisation of K", name + "problem at hand").at_most is None
-        assert recorder.of("nnls of SciPy", name + "from K and the labels").at_most == 1.0
-        assert recorder.of("nnls of SciPy", name + "problem at hand").at_most is None
+        assert recorder.of("one Cholesky factorisation of K", name + "K checked").at_most == 3.5
+        assert recorder.of("one Cholesky factorisation of K", name + "K as it is").at_most is None
+        assert recorder.of("nnls of SciPy", name + "K as it is").at_most == 1.0
+        assert recorder.of("nnls of SciPy", name + "K checked").at_most is None
     assert all(row.residuals is not None and row.residuals[0] <= 1e-12 for row in rows)
     assert all(one.options["check"].at_most <= 1e-2 for one in recorder.asked)
 
@@ -343,8 +343,8 @@ GOALS = {
     limit: "well conditioned: at most 1.3 times the Gram product; "
     "ill conditioned: 100 000 times as fast as NumPy given K",
     memory: "at most 400 MB above the imports",
-    minimum_norm: "faster than every rival in Gram form, from K and the labels; KKT residuals at most 1e-12",
-    minimum_norm_large: "faster than every rival in Gram form, from K and the labels; KKT residuals at most 1e-12; "
+    minimum_norm: "faster than every rival in Gram form, given K; KKT residuals at most 1e-12",
+    minimum_norm_large: "faster than every rival in Gram form, given K; KKT residuals at most 1e-12; "
     "at most 3.5 Cholesky factorisations of K",
     parallel: "two workers at least 1.8 times as fast as one",
     plain_step: "at most 1.5 times a product with K",

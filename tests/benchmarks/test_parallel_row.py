@@ -16,7 +16,7 @@ from benchmarks.rows import parallel
 
 def test_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = Recorder(monkeypatch, parallel)
-    assert (parallel.N_SAMPLES, parallel.N_FEATURES, parallel.CELLS) == (200, 10**6, 3000)
+    assert (parallel.N_SAMPLES, parallel.N_FEATURES, parallel.CELLS) == (200, 10**6, 6000)
     asked: list[int] = []
     table = parallel_table()
 

@@ -106,18 +106,18 @@ def test_a_solution_without_bounds_is_refused() -> None:
         one.race("the linear interpolator", without_bounds, 1e-2)
 
 
-@pytest.mark.parametrize("at_hand", [False, True])
+@pytest.mark.parametrize("checked", [False, True])
 def test_ours_is_refused_where_its_residual_is_larger_than_promised(
-    at_hand: bool, monkeypatch: pytest.MonkeyPatch
+    checked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = program()
     assert programs.KKT_AT_MOST == 1e-12
     star = one.ours()
     spoilt = replace(star, state=replace(star.state, dual=star.state.dual * (1 + 1e-11)))
-    monkeypatch.setattr(one, "ours_at_hand" if at_hand else "ours", lambda: spoilt)
+    monkeypatch.setattr(one, "ours_checked" if checked else "ours", lambda: spoilt)
     assert spoilt.kkt.worst < 1e-12  # what it says of itself is not asked
     with pytest.raises(WrongAnswer, match=r"KKT residual of relubias is 1\.0e-11, more than 1e-12"):
-        one.race("nnls of SciPy", nnls, 1e-9, at_hand=at_hand)
+        one.race("nnls of SciPy", nnls, 1e-9, checked=checked)
 
 
 def test_every_condition_is_in_the_residual() -> None:
@@ -174,6 +174,6 @@ def test_a_problem_is_made_anew_in_every_call_and_nothing_is_known_of_it(monkeyp
         return relubias.MinimumNorm  # type: ignore[return-value]
 
     monkeypatch.setattr(relubias, "minimum_norm", looked_at)
-    one.ours_at_hand(), one.ours_at_hand()
+    one.ours(), one.ours()
     assert seen[0] is not seen[1]
     assert all("operator" not in vars(problem) for problem in seen)

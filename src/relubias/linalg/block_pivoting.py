@@ -125,18 +125,19 @@ def non_negative_minimum(
         scaled = matrix * (1.0 / units)
         scaled *= (1.0 / units)[:, None]  # exact, since these are powers of two
     guess = _descended(scaled, target) if passive is None else np.array(passive, dtype=bool)
-    solution, iterations, factor = _pivot(scaled, target, guess, limit)
-    result = _checked(scaled, target, solution, iterations)
+    absolute = np.abs(scaled)
+    solution, iterations, factor = _pivot(scaled, absolute, target, guess, limit)
+    result = _checked(scaled, absolute, target, solution, iterations)
     if not result.solved or factor is None or len(factor.kept) != np.count_nonzero(result.passive):
         factor = None
     else:
         factor = replace(factor, lower=factor.lower * units[result.passive][:, None])
     if not result.solved:
-        result = _proximal(scaled, target, limit, iterations)
+        result = _proximal(scaled, absolute, target, limit, iterations)
     if not result.solved:
         other, bounded = _by_least_distance(scaled, target)
         if other is not None:
-            fallback = _checked(scaled, target, other, result.iterations, bounded=bounded)
+            fallback = _checked(scaled, absolute, target, other, result.iterations, bounded=bounded)
             # A proof of unboundedness outranks an unsolved point; else the smaller residual wins.
             if not bounded or fallback.residual < result.residual:
                 result = fallback
@@ -154,8 +155,8 @@ def non_negative_minimum(
 
 def _units(diagonal: Array) -> Array:
     """Powers of two near √S_ii: dividing by them is exact, and solving is then blind to the units of each row."""
-    roots = np.sqrt(np.maximum(diagonal, 0.0))
-    return np.exp2(np.round(np.log2(np.where(roots > 0, roots, 1.0))))
+    # S_ii is in [½, 1) times 2^e, and its root nearest to 2^⌊e/2⌋
+    return np.asarray(np.ldexp(1.0, np.frexp(np.maximum(diagonal, 0.0))[1] >> 1))
 
 
 def _descended(matrix: Array, target: Array) -> Mask:
@@ -177,14 +178,16 @@ def _descended(matrix: Array, target: Array) -> Mask:
     return passive
 
 
-def _pivot(matrix: Array, target: Array, passive: Mask, limit: int) -> tuple[Array, int, Cholesky | None]:
-    """Exchange blocks until no index is on the wrong side or the limit is reached.
+def _pivot(
+    matrix: Array, absolute: Array, target: Array, passive: Mask, limit: int
+) -> tuple[Array, int, Cholesky | None]:
+    """Exchange blocks until no index is on the wrong side or the limit is reached; `absolute` is |S|.
 
     Return the last b, the factorisations used, and the last of them if b is its solution and no row was left out.
     """
     size = len(target)
     record, patience = size + 1, PATIENCE
-    solution, absolute = np.zeros(size), np.abs(matrix)
+    solution = np.zeros(size)
     for iteration in range(1, limit + 1):
         solution, rows, factor = _passive_solution(matrix, target, passive)
         slack = matrix @ solution - target
@@ -215,15 +218,15 @@ def _passive_solution(matrix: Array, target: Array, passive: Mask) -> tuple[Arra
     return solution, rows, factor
 
 
-def _proximal(matrix: Array, target: Array, limit: int, iterations: int) -> NonNegativeMinimum:
+def _proximal(matrix: Array, absolute: Array, target: Array, limit: int, iterations: int) -> NonNegativeMinimum:
     """Minimise ½ bᵀSb − qᵀb + ½δ‖b − b′‖² again and again, b′ being the last answer, until it solves the program."""
     shifted = matrix + PROXIMAL * np.eye(len(target))
     last, passive = np.zeros(len(target)), target > 0
     for _ in range(PROXIMAL_STEPS):
-        last, used, _ = _pivot(shifted, target + PROXIMAL * last, passive, limit)
+        last, used, _ = _pivot(shifted, np.abs(shifted), target + PROXIMAL * last, passive, limit)
         iterations += used
         passive = last > 0
-        result = _checked(matrix, target, last, iterations)
+        result = _checked(matrix, absolute, target, last, iterations)
         if result.solved or used == limit:  # what is not pivoted to an end has no limit to wait for
             break
     return result
@@ -295,7 +298,7 @@ def bounded_nnls(design: Array, right: Array) -> Array | None:
 
 
 def _checked(
-    matrix: Array, target: Array, solution: Array, iterations: int, *, bounded: bool = True
+    matrix: Array, absolute: Array, target: Array, solution: Array, iterations: int, *, bounded: bool = True
 ) -> NonNegativeMinimum:
     """Evaluate the optimality conditions afresh, in units with S_ii ≈ 1 and max|q| = 1."""
     passive = solution > 0
@@ -303,7 +306,7 @@ def _checked(
         return NonNegativeMinimum(solution, matrix @ solution, passive, iterations, float("inf"), False, False)
     slack = matrix @ solution - target
     violation = np.where(passive, np.abs(slack), np.maximum(-slack, 0.0))
-    rounding = np.minimum(4 * EPS * (np.abs(matrix) @ solution), LARGEST_ROUNDING)
+    rounding = np.minimum(4 * EPS * (absolute @ solution), LARGEST_ROUNDING)
     return NonNegativeMinimum(
         solution=solution,
         slack=slack,

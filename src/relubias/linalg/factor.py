@@ -149,7 +149,8 @@ class GramOperator:
     @cached_property
     def units(self) -> Array:
         """Powers of two near ‖x_i‖, shape (n,): dividing by them is exact and makes solvers blind to units."""
-        return np.asarray(np.exp2(np.round(np.log2(np.sqrt(np.where(self.diagonal > 0, self.diagonal, 1.0))))))
+        # K_ii is in [½, 1) times 2^e, and its root nearest to 2^⌊e/2⌋
+        return np.asarray(np.ldexp(1.0, np.frexp(self.diagonal)[1] >> 1))
 
     @cached_property
     def eigensystem(self) -> tuple[Array, Array]:

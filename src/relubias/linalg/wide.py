@@ -25,8 +25,8 @@ from relubias.linalg.gram import Array
 
 #: Sizes of K, of a and of K a for which no cut overflows, or loses bits at the smallest numbers that there are.
 LEAST, MOST = 1e-200, 1e200
-#: Entries of K that are cut at once, so that their parts stay in the cache.
-ENTRIES = 1 << 15
+#: Entries of K that are cut at once: their parts stay in the cache, and small enough not to be taken from the system.
+ENTRIES = 16_000
 
 
 def wide_product(matrix: Array, vector: NDArray[Any], largest: float) -> NDArray[np.longdouble]:
