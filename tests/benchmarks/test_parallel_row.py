@@ -27,7 +27,7 @@ def test_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     resize(monkeypatch, parallel, run=run)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     measured(parallel)
-    assert recorder.goals == {("a study of 3000 cells, two workers", "one worker", 1 / 1.8)}
+    assert recorder.goals == {("a study of 6000 cells, two workers", "one worker", 1 / 1.8)}
     assert asked == [1, 2, 2, 1]  # the tables are compared, then ours has two workers and the rival one
     assert recorder.asked[0].options["check"].at_most == 0.0
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
