@@ -191,7 +191,7 @@ def disjoint(
             raise StartError(
                 f"no weights give neuron {k + 1} its active and its inactive samples: K has rank "
                 f"{problem.operator.rank} for {problem.n_samples} samples; use starts.gaussian(problem, network, "
-                "rng=0) instead."
+                "rng=0), --start gaussian, instead."
             )
     return require_movable(State(problem, network, duals, primal, np.zeros(network.n_neurons)))
 
@@ -354,13 +354,14 @@ def require_movable(state: State) -> State:
         return state
     if not activation.silent:
         raise StartError(
-            "this start can never move: the gradient is exactly zero; use starts.gaussian(problem, network, rng=0), or "
-            "output weights that are not zero."
+            "this start can never move: the gradient is exactly zero; use starts.gaussian(problem, network, rng=0), "
+            "--start gaussian, or output weights that are not zero."
         )
     what = "zero weights" if state.norm == 0.0 else "this start"
     raise StartError(
         f"{what} can never move: no sample is active in any neuron, so the gradient is zero (σ′(0) = 0); "
-        "use starts.all_active(problem, network), or starts.gaussian(problem, network, rng=0) or another seed."
+        "use starts.all_active(problem, network), or starts.gaussian(problem, network, rng=0), --start gaussian, "
+        "or another seed."
     )
 
 
@@ -369,7 +370,7 @@ def _require_sides(network: Network) -> None:
     if network.activation.slope_below is None and not network.activation.silent:
         raise ArgumentError(
             f"with the activation {network.activation.name!r} every sample moves every neuron, so that no start is "
-            "disjoint; use starts.gaussian(problem, network, rng=0)."
+            "disjoint; use starts.gaussian(problem, network, rng=0), --start gaussian."
         )
 
 
@@ -440,7 +441,7 @@ def _chi_square(problem: Problem, generator: np.random.Generator, count: int) ->
 
 def _impossible(problem: Problem, program: NonNegativeMinimum) -> str:
     """Why no weights make every sample active, and what to do."""
-    remedy = "use starts.gaussian(problem, network, rng=0) instead."
+    remedy = "use starts.gaussian(problem, network, rng=0), --start gaussian, instead."
     diagonal = problem.operator.diagonal
     zero = np.flatnonzero(diagonal == 0.0)
     if len(zero):

@@ -189,6 +189,8 @@ def test_a_flow_and_another_activation_are_refused() -> None:
     leaky = Network.single(activation="leaky-relu")
     with pytest.raises(ArgumentError, match="the lemmas are about ReLU neurons"):
         guarantee(problem, leaky, starts.all_active(problem, leaky), step_size=0.1)
+    with pytest.raises(ArgumentError, match="step_size"):
+        guarantee(problem, Network.single(), start, step_size=-0.1)
     run = gradient_descent(problem, Network.single(), start)
     with pytest.raises(ArgumentError, match="steps must be a whole number"):
         audit(run, steps=0)

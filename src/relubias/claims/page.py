@@ -53,7 +53,7 @@ def page(
 def _summary(results: Sequence[Result], quick: bool) -> list[Block]:
     verdicts = ", ".join(f"{sum(result.verdict is verdict for result in results)} {verdict}" for verdict in Verdict)
     controls = sum(result.control_holds for result in results)
-    size = "in the quick version, with fewer trials and sizes" if quick else "in full"
+    size = "in the quick version, with fewer trials and sizes (without --quick: in full)" if quick else "in full"
     lead = (
         f"{count(len(results), 'claim')}, measured {size}: {verdicts}. {controls} of {len(results)} negative controls "
         "came out negative. Each row leads to what was run, and to the command that repeats it."

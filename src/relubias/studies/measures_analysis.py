@@ -88,7 +88,7 @@ ANALYSIS: dict[str, Measure] = {
     ),
     _R + "cost": Measure("real", "work, in plain steps", lambda c: c.run.cost),
     _S + "of": Measure("word", "of which solutions w* is the shortest", lambda c: c.reference.of),
-    _S + "status": Measure("word", "optimal, infeasible or budget", lambda c: c.reference.status),
+    _S + "status": Measure("word", "optimal, infeasible, budget or interrupted", lambda c: c.reference.status),
     _S + "norm": Measure("real", "‖w*‖", lambda c: c.reference.norm),
     _S + "lower_bound": Measure("real", "no solution is shorter", lambda c: c.reference.lower_bound),
     _S + "kkt": Measure("real", "largest relative KKT residual of w*", lambda c: c.reference.kkt.worst),

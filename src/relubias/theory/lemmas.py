@@ -276,13 +276,14 @@ def guarantee(problem: Problem, network: Network, start: State, *, step_size: fl
     Raises
     ------
     ArgumentError
-        If the network is not one of ReLU neurons with fixed output weights, or the nouns do not belong together.
+        If the network is not one of ReLU neurons with fixed output weights, the step is no positive number, or the
+        nouns do not belong together.
     """
     require_nouns(problem, network)
     require_state(problem, network, start)
     if network.activation.name != "relu" or network.train_output:
         raise ArgumentError(f"the lemmas are about ReLU neurons with fixed output weights, not about {network}.")
-    primal, step = start.primal, float(step_size)
+    primal, step = start.primal, step_sizes.checked(step_size)
     own = network.output_weights[:, None] * problem.labels > 0
     for time in (0, 1):
         if time:
