@@ -17,11 +17,14 @@ def folder() -> Path:
     Raises
     ------
     Skipped
-        If no folder is named.
+        If no folder is named, or the one that is named has not the data.
     """
-    if not os.environ.get("RELUBIAS_DATA"):
+    named = os.environ.get("RELUBIAS_DATA")
+    if not named:
         raise Skipped("RELUBIAS_DATA names no folder with real data")
-    return Path(os.environ["RELUBIAS_DATA"])
+    if not (Path(named) / YARN).is_file():
+        raise Skipped(f"RELUBIAS_DATA names {named}, where there is no {YARN}")
+    return Path(named)
 
 
 def real(name: str, *, centre_labels: bool = False) -> relubias.Problem:
