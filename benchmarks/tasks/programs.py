@@ -17,6 +17,7 @@ import relubias
 from benchmarks.harness import Check, Row, WrongAnswer, race
 from benchmarks.rivals.quadratic import Solver
 from benchmarks.tasks.optimality import on_active_set, residual, residual_of_weights
+from benchmarks.tasks.training import NETWORK
 from relubias.linalg.gram import Array
 
 LABELS = "signs 0.5..2"
@@ -26,7 +27,6 @@ PATIENCE = 12.0
 #: The goal: ours over the rival's time, and the same in words.
 FASTER = 1.0
 IN_WORDS = f"faster than every rival in Gram form, given K; KKT residuals at most {KKT_AT_MOST:.0e}"
-NETWORK = relubias.Network.single()
 
 Solution = Callable[[], relubias.MinimumNorm]
 

@@ -325,7 +325,7 @@ class Problem:
     @property
     def label_scale(self) -> float:
         """Root mean square of the labels."""
-        scale = float(np.abs(self.labels).max())
+        scale = self.largest_label
         return scale * float(np.sqrt(np.mean(np.square(self.labels / scale)))) if scale else 0.0
 
     def sample(self, index: int) -> str:

@@ -50,6 +50,11 @@ class Exponent(NamedTuple):
     error: float
     steps: int
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether the distances follow a power of the step at all."""
+        return self.error <= UNCLEAR
+
 
 @dataclass(frozen=True, eq=False)
 class StepRow:
@@ -219,7 +224,7 @@ def compare(
         reference=reference,
         flow_gap=None if reference is None else gap(flow, reference),
         rows=tuple(rows),
-        order=fitted if fitted is not None and fitted.error <= UNCLEAR else None,
+        order=fitted if fitted is not None and fitted.is_clear else None,
         message=_message(flow, rows, fitted) + (STOPPED if interrupted else ""),
         reference_note=note,
         interrupted=interrupted,
@@ -272,7 +277,7 @@ def _message(flow: Run, rows: Sequence[StepRow], order: Exponent | None) -> str:
     left_out = f"; {missing} of {len(rows)} steps have no certified limit and are left out" if missing else ""
     if order is None:
         return f"fewer than {FEWEST} steps end at a distance from gradient flow that can be fitted{left_out}."
-    if order.error > UNCLEAR:
+    if not order.is_clear:
         return (
             f"the distances to gradient flow follow no power of η (a fit through {order.steps} steps has the exponent "
             f"{order.value:.2g} with a standard error of {order.error:.2g}{left_out})."

@@ -79,22 +79,21 @@ def certify_command(
 
 def _lines(proof: Certificate, of: str) -> list[str]:
     """What was found, a line each."""
-    alone, both = proof.network.n_neurons == 1, of == "variation"
-    name, others = (
-        ("Σ|a_k|‖w_k‖", "no network that fits has less") if both else ("norm", "no global minimiser is shorter")
-    )
-    fitted = "the label has the sign of the neuron" if alone else "a neuron has the sign of the label"
-    rest = "it has not" if alone else "none has"
-    if both:
-        fitted, rest = "the label is not 0", "the label is 0"
     residuals = ", ".join(f"{key} {value:.1e}" for key, value in proof.kkt.as_dict().items())
+    if of == "variation":
+        sizes = [
+            f"Σ|a_k|‖w_k‖       {proof.norm:.12g}; no network that fits has less than {proof.lower_bound:.12g}",
+            f"least known       {proof.shortest:.12g}",
+        ]
+        fitted, rest = "the label is not 0", "the label is 0"
+    else:
+        sizes = [f"norm              {proof.norm:.12g}; no global minimiser is shorter than {proof.lower_bound:.12g}"]
+        fitted, rest = "the label has the sign of the neuron", "it has not"
+        if proof.network.n_neurons > 1:
+            sizes.append(f"shortest known    {proof.shortest:.12g}")
+            fitted, rest = "a neuron has the sign of the label", "none has"
     return [
-        f"{name:<17} {proof.norm:.12g}; {others} than {proof.lower_bound:.12g}",
-        *(
-            []
-            if alone and not both
-            else [f"{'least' if both else 'shortest'} known".ljust(17) + f" {proof.shortest:.12g}"]
-        ),
+        *sizes,
         f"outside the span  {proof.state.orthogonal_norm:.3g} of the norm",
         f"largest misfit    {proof.misfit:.3g} where {fitted}",
         f"largest excess    {proof.excess:.3g} where {rest}; worst at {proof.problem.sample(proof.worst_sample)}",

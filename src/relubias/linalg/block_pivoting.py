@@ -41,7 +41,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from relubias.linalg.cholesky import EPS, Cholesky, cholesky
-from relubias.linalg.gram import Array
+from relubias.linalg.gram import Array, root_units
 
 #: Steps of projected gradient descent at most for the first guess.
 DESCENTS = 10
@@ -118,7 +118,7 @@ def non_negative_minimum(
     """
     size = len(linear)
     limit = 2 * size + 50 if max_iterations is None else max_iterations
-    units = _units(matrix.diagonal())
+    units = root_units(np.maximum(matrix.diagonal(), 0.0))  # solving is then blind to the units of each row
     scale = float(np.max(np.abs(linear / units), initial=0.0)) or 1.0
     scaled, target = matrix, linear / units / scale
     if np.any(units != 1):
@@ -151,12 +151,6 @@ def non_negative_minimum(
         bounded=result.bounded,
         factor=factor,
     )
-
-
-def _units(diagonal: Array) -> Array:
-    """Powers of two near √S_ii: dividing by them is exact, and solving is then blind to the units of each row."""
-    # S_ii is in [½, 1) times 2^e, and its root nearest to 2^⌊e/2⌋
-    return np.asarray(np.ldexp(1.0, np.frexp(np.maximum(diagonal, 0.0))[1] >> 1))
 
 
 def _descended(matrix: Array, target: Array) -> Mask:

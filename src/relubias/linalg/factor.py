@@ -23,8 +23,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.gram import Array
-from relubias.linalg.ordered import OrderedFactor, ordered_factor, regularity
+from relubias.linalg.gram import Array, root_units
+from relubias.linalg.ordered import OrderedFactor, ordered_factor, regularity, shifted_factor
 from relubias.linalg.wide import converted_product, wide_product
 
 #: Slopes σ′ of each sample in each neuron, shape (n_neurons, n_samples); of a ReLU, whether it is active.
@@ -149,8 +149,7 @@ class GramOperator:
     @cached_property
     def units(self) -> Array:
         """Powers of two near ‖x_i‖, shape (n,): dividing by them is exact and makes solvers blind to units."""
-        # K_ii is in [½, 1) times 2^e, and its root nearest to 2^⌊e/2⌋
-        return np.asarray(np.ldexp(1.0, np.frexp(self.diagonal)[1] >> 1))
+        return root_units(self.diagonal)
 
     @cached_property
     def eigensystem(self) -> tuple[Array, Array]:
@@ -217,10 +216,7 @@ class GramOperator:
 
     def _exceeds(self, fraction: float) -> bool:
         """Whether K − fraction · tr(K) I has a Cholesky factor, so that λ_min is above fraction · tr(K)."""
-        shifted = self.gram.copy()
-        shifted[np.diag_indices_from(shifted)] -= fraction * float(self.diagonal.sum())
-        # LAPACK reads columns: the transpose of the symmetric matrix is overwritten where it lies.
-        exceeds = bool(scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+        exceeds = shifted_factor(self.gram.copy(), fraction * float(self.diagonal.sum())) is not None
         if exceeds and fraction >= regularity(self.n_samples):
             self.is_regular = True
         return exceeds

@@ -156,6 +156,12 @@ def as_float64(features: Any) -> Any:
     return type(features)(parts, shape=features.shape)
 
 
+def root_units(squares: Array) -> Array:
+    """Return the powers of two nearest to the roots of non-negative numbers, 1 for 0: dividing by them is exact."""
+    # a number is in [½, 1) times 2^e, and its root nearest to 2^⌊e/2⌋
+    return np.asarray(np.ldexp(1.0, np.frexp(squares)[1] >> 1))
+
+
 def symmetrised(gram: Array) -> Array:
     """Return (K + Kᵀ)/2 as a C-contiguous array."""
     return np.ascontiguousarray(0.5 * (gram + gram.T))

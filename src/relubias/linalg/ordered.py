@@ -56,11 +56,17 @@ def ordered_factor(gram: Array, front: NDArray[np.bool_]) -> OrderedFactor | Non
     """
     ahead, rest = np.flatnonzero(front), np.flatnonzero(~front)
     order = np.concatenate([ahead, rest])
-    shifted = gram.take(order, axis=0).take(order, axis=1)
-    shifted[np.diag_indices_from(shifted)] -= regularity(len(order)) * float(np.trace(gram))
+    permuted = gram.take(order, axis=0).take(order, axis=1)
+    lower = shifted_factor(permuted, regularity(len(order)) * float(np.trace(gram)))
+    return None if lower is None else OrderedFactor(ahead, rest, lower)
+
+
+def shifted_factor(matrix: Array, shift: float) -> Array | None:
+    """Return the Cholesky factor of A − δ I, columns contiguous, in the place of A; None where there is none."""
+    matrix[np.diag_indices_from(matrix)] -= shift
     # LAPACK reads columns: the transpose of the symmetric matrix is overwritten where it lies.
-    lower, info = scipy.linalg.lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=1)
-    return OrderedFactor(ahead, rest, lower) if info == 0 else None
+    lower, info = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=1)
+    return np.asarray(lower) if info == 0 else None
 
 
 def regularity(size: int) -> float:

@@ -143,12 +143,11 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     nonzero = operator.diagonal > 0
     first, second = np.flatnonzero(equal & nonzero), np.flatnonzero(~equal & nonzero)
     inverse = 1.0 / units  # exact, since these are powers of two
-    same = bool(np.all(units == units[0]))
 
     def scaled(rows: Index, columns: Index) -> Array:
         block = operator.block(rows, columns)
-        block *= inverse[0] if same else inverse[columns]
-        block *= inverse[0] if same else inverse[rows][:, None]
+        block *= inverse[columns]
+        block *= inverse[rows][:, None]
         return block
 
     factor = cholesky(scaled(first, first))
