@@ -16,7 +16,7 @@ PROBLEM = random_problem(6, 20, seed=0)
 X = np.asarray(PROBLEM.features)
 
 
-@settings(deadline=None, derandomize=True, max_examples=30)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_weights_are_split_into_the_span_of_the_samples_and_the_rest(seed: int) -> None:
     weights = np.random.default_rng([1, seed]).normal(size=(3, 20))

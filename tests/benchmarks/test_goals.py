@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from race_recorder import Recorder, measured, resize
 
 import relubias
@@ -22,6 +24,7 @@ from benchmarks.rows import (
     chatter,
     dimension,
     drawing,
+    figures,
     gram,
     growth,
     limit,
@@ -32,6 +35,7 @@ from benchmarks.rows import (
     plain_step,
     read_csv,
     real_data,
+    searches,
     start_up,
     steps,
     studies,
@@ -286,6 +290,58 @@ def test_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(set(ran)) == 2  # two folders for what is compiled
 
 
+def test_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder(monkeypatch, searches)
+    measured(searches)
+    assert recorder.goals == {
+        ("global w*, pair, n = 200, d = 20000", None, 1.0),
+        ("global w*, pair, n = 16, d = 20", None, 1.0),
+        ("global w*, pair, n = 50, d = 100", None, 60.0),
+        ("global w*, 4 neurons, n = 100, d = 10000", None, 5.0),
+        ("interval of w*, 20 neurons, n = 100, d = 150", None, 60.0),
+    }
+    stars = [one.ours for one in recorder.asked]
+    assert [(star.problem.n_samples, len(star.network.signs)) for star in stars] == [
+        *((200, 2), (16, 2), (50, 2), (100, 4), (100, 20))
+    ]
+    for star in stars:
+        assert np.allclose(star.predictions, star.problem.labels)
+    *closed, open_one = stars
+    assert all(star.relative_interval <= 1e-8 for star in closed)
+    assert 1e-8 < open_one.relative_interval < 1
+
+
+def test_a_search_that_ends_in_another_way_is_refused() -> None:
+    *one, _, seconds = searches.SEARCHES[1]
+    with pytest.raises(WrongAnswer, match="ended as optimal, not as budget"):
+        searches.task((*one, "budget", seconds))()  # type: ignore[arg-type]
+
+
+def test_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder(monkeypatch, figures)
+    written: list[bytes] = []
+    plain = Figure.savefig
+
+    def savefig(figure: Figure, path: Path) -> None:
+        plain(figure, path)
+        written.append(path.read_bytes())
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    assert (figures.SIDE**2 * figures.AT_A_POINT, figures.ALONG * len(figures.STEPS) * figures.AT_EACH) == (
+        *(32_000, 50_000),
+    )
+    resize(monkeypatch, figures, SIDE=4, AT_A_POINT=3, ALONG=4, AT_EACH=8)
+    measured(figures)
+    assert recorder.goals == {
+        ("phase diagram of 48 rows", None, 2.0),
+        ("scaling of 128 rows, with fits and intervals", None, 2.0),
+        ("distribution of 128 rows", None, 2.0),
+        ("survival of 128 rows", None, 2.0),
+    }
+    assert len({*written}) == 4
+    assert all(picture.startswith(b"\x89PNG") for picture in written)
+
+
 def test_profiles_are_of_the_jobs_that_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, bool]] = []
 
@@ -310,7 +366,8 @@ def test_profiles_are_of_the_jobs_that_are_measured(monkeypatch: pytest.MonkeyPa
     resize(monkeypatch, plain_step, CALLS=20)
     resize(monkeypatch, study, N_FEATURES=1000)
     rows = (chatter, limit, steps, memory, growth, minimum_norm, minimum_norm_large, gram, read_csv, plain_step, study)
-    for row in (*rows, dimension, drawing, parallel, studies):
+    resize(monkeypatch, figures, SIDE=4, AT_A_POINT=3, ALONG=4, AT_EACH=8)
+    for row in (*rows, dimension, drawing, parallel, studies, figures, searches):
         for job in row.jobs():
             job.task(), job.limit()
             assert job.remark.endswith(".")
@@ -338,6 +395,7 @@ GOALS = {
     chatter: "8 times as fast as NumPy given K",
     dimension: "d = 1e12 takes at most 1.2 times as long as d = 1e3",
     drawing: "1e12 features at most 1.2 times as long as 1e4; 1e6 distinct eigenvalues within 300 MB",
+    figures: "each within 2 s",
     gram: "at most 1.3 times the bare product",
     growth: "fitted exponent in n at most 3.0, and that of the last doubling too",
     limit: "well conditioned: at most 1.3 times the Gram product; "
@@ -350,6 +408,8 @@ GOALS = {
     plain_step: "at most 1.5 times a product with K",
     read_csv: "within 3 s",
     real_data: "yarn within 2 s, riboflavin with centred labels within 15 s",
+    searches: "a pair within 1 s at n/d = 1/100 and at n = 16, d = 20, within 60 s at n = 50, d = 100; "
+    "four neurons at n/d = 1/100 within 5 s; the interval of twenty neurons within 60 s",
     start_up: "import at most 1.3 times as long as NumPy and scipy.linalg, --help within 0.7 s",
     steps: "β equal to 1e-10; 1000 times as fast as PyTorch, 800 times as NumPy, 5 times as NumPy given K, "
     "per step with K at hand",

@@ -358,7 +358,10 @@ def test_an_unknown_row_is_refused_with_the_known_ones(
     monkeypatch.setattr(sys, "argv", ["bench", "plain_setp"])
     with pytest.raises(SystemExit):
         command.main()
-    assert "there is no row 'plain_setp'; the rows are chatter, dimension, drawing, gram, " in capsys.readouterr().err
+    assert (
+        "there is no row 'plain_setp'; the rows are chatter, dimension, drawing, figures, gram, "
+        in capsys.readouterr().err
+    )
 
 
 def test_the_last_line_counts_goals(folder_of_rows: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def sums(rates: list[float], start: list[float], weights: list[list[float]], con
     )
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6))
 def test_the_first_root_is_that_of_a_dense_grid(seed: int) -> None:
     rng = np.random.default_rng(seed)

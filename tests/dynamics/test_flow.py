@@ -176,7 +176,7 @@ def test_time_zero_is_the_identity() -> None:
     assert_close(run.state.dual, run.start.dual, relative=1e-13)
 
 
-@settings(deadline=None, derandomize=True, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), first=st.floats(1e-4, 1.0), share=st.floats(0.0, 1.0))
 def test_until_a_time_and_then_until_another_is_until_the_other(seed: int, first: float, share: float) -> None:
     network = Network.of_signs([1, -1, 1])
@@ -195,7 +195,7 @@ def test_the_limit_is_where_a_long_time_leads() -> None:
     assert late.continue_().at_limit
 
 
-@settings(deadline=None, derandomize=True, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6), decades=st.integers(-9, 9))
 def test_units_of_features_and_labels_change_units_of_time_only(seed: int, decades: int) -> None:
     """X → cX turns t into t/c² with the same β; y → cy with a start c times as large gives cβ at the same times."""
@@ -214,7 +214,7 @@ def test_units_of_features_and_labels_change_units_of_time_only(seed: int, decad
     assert_close(larger.state.primal, run.state.primal * size, relative=1e-9)
 
 
-@settings(deadline=None, derandomize=True, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
 def test_the_order_of_the_samples_does_not_matter(seed: int) -> None:
     run = some_run(seed)

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from helpers import assert_close, gram_descent, ill_conditioned, random_problem
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias import starts
@@ -21,7 +21,6 @@ ONE = Network.single()
 
 
 @given(rate=st.floats(1e-12, 1.999), time=st.integers(0, 300))
-@settings(deadline=None, derandomize=True)
 def test_growth_is_the_sum_of_decays(rate: float, time: int) -> None:
     rates = Rates(np.array([rate]), 1.0)
     expected = sum((1.0 - rate) ** s for s in range(time))
@@ -34,7 +33,6 @@ def test_growth_is_the_sum_of_decays(rate: float, time: int) -> None:
 @given(
     rates=st.lists(st.floats(1e-6, 1.99), min_size=1, max_size=5), first=st.integers(0, 40), length=st.integers(0, 40)
 )
-@settings(deadline=None, derandomize=True)
 def test_growth_stays_in_its_range(rates: list[float], first: int, length: int) -> None:
     modes = Rates(np.array(rates), 1.0)
     low, high = modes.growth_range(first, first + length, modes.growth(first + length))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 
 from relubias.dynamics.recurrence import common_beginnings, period_of
@@ -17,7 +17,6 @@ def events(what: NDArray[np.int64], gaps: NDArray[np.int64]) -> NDArray[np.int64
 
 
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=40))
-@settings(deadline=None, derandomize=True)
 def test_common_beginnings_are_what_their_definition_says(values: list[int]) -> None:
     z = common_beginnings(np.array(values, dtype=np.int64))
     for q in range(1, len(values)):

@@ -58,7 +58,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("delimiter", "quoting", "end", "packed"), STYLES)
-@settings(deadline=None, derandomize=True, max_examples=15)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_numbers_come_back_to_the_bit(
     tmp_path_factory: pytest.TempPathFactory, delimiter: str, quoting: Any, end: str, packed: bool, data: st.DataObject
@@ -181,7 +181,7 @@ def test_a_file_without_samples_or_features_is_refused(file: Path, text: str, me
         table_of(file, text)
 
 
-@settings(deadline=None, derandomize=True, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_permuting_columns_changes_k_by_rounding_only(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -33,7 +33,7 @@ def message_of(path: Path, text: str, target: Any = "y") -> str:
     return str(caught.value)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_the_first_of_some_bad_cells_is_named_and_the_rest_counted(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

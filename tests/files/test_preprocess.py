@@ -41,7 +41,7 @@ def slow(features: Array, how: str) -> Array:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("how", ["none", "centre", "standardise", "unit-rows"])
-@settings(deadline=None, derandomize=True, max_examples=20)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12), d=st.integers(1, 9))
 def test_the_formulas_hold(how: str, order: Any, seed: int, n: int, d: int) -> None:
     features = np.random.default_rng(seed).normal(size=(n, d)) + 3.0

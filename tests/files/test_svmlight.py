@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import real_data
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias import read
@@ -38,7 +38,6 @@ def test_an_index_of_zero_says_that_counting_starts_there(path: Path) -> None:
     assert "one index is 0, so indices are counted from 0: there are 3 features" in table.notes[0]
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     n=st.integers(1, 6),
     d=st.integers(1, 9),

@@ -44,7 +44,7 @@ def test_the_helper_sees_a_point_that_is_not_optimal() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8))
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(max_examples=100)
 def test_agrees_with_the_search_through_all_passive_sets(seed: int, size: int) -> None:
     matrix, linear = program(size, size + 3, seed)
     result = non_negative_minimum(matrix, linear)
@@ -57,7 +57,7 @@ def test_agrees_with_the_search_through_all_passive_sets(seed: int, size: int) -
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 6))
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(max_examples=150)
 def test_singular_programs_are_solved_or_shown_to_be_unbounded(seed: int, size: int, rank: int) -> None:
     rng = np.random.default_rng(seed)
     factor = rng.integers(-2, 3, (size, rank)).astype(float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers import assert_close, ill_conditioned, random_problem
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias.linalg.factor import GramOperator
@@ -16,7 +16,6 @@ from relubias.problem import Problem
 
 
 @given(n=st.integers(1, 12), d=st.integers(1, 60), width=st.integers(1, 20), seed=st.integers(0, 99))
-@settings(deadline=None, derandomize=True)
 def test_the_factor_gives_the_gram_matrix_whatever_the_blocks(n: int, d: int, width: int, seed: int) -> None:
     features = np.random.default_rng(seed).normal(size=(n, d))
     factor = lower_factor(column_blocks(features, width), n)

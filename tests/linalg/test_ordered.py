@@ -17,7 +17,7 @@ def gram_of(n_samples: int, n_features: int, seed: int) -> np.ndarray:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12))
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 def test_the_blocks_are_those_of_elimination_up_to_the_shift(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     gram, front = gram_of(size, 2 * size + 5, seed), rng.random(size) < 0.5

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias.errors import DataError
@@ -33,7 +33,6 @@ def blocks_of(*widths: int) -> Callable[[], Iterator[Array]]:
     return make
 
 
-@settings(deadline=None, derandomize=True)
 @given(given=st.lists(st.integers(0, 40), max_size=8), width=st.integers(1, 50))
 def test_regrouping_keeps_the_columns_and_gives_the_width_asked_for(given: list[int], width: int) -> None:
     whole = np.arange(3.0 * sum(given)).reshape(3, -1)

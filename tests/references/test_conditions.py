@@ -58,7 +58,7 @@ def test_a_stated_mismatch_is_part_of_the_primal_residual() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(max_examples=100)
 def test_no_feasible_weights_are_shorter_than_the_lower_bound(seed: int) -> None:
     operator, constraints, rng = setting(seed)
     bound = lower_bound(operator, constraints, rng.standard_normal(6) * rng.choice([0.01, 0.1, 1.0]))
@@ -75,7 +75,7 @@ def test_the_lower_bound_is_sharp_at_the_right_multipliers() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, derandomize=True, max_examples=100)
+@settings(max_examples=100)
 def test_no_direction_demands_more_than_feasible_weights_have(seed: int) -> None:
     operator, constraints, rng = setting(seed)
     feasible = np.where(constraints.equal, constraints.targets, -rng.exponential(0.1, 6))

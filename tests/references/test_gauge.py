@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias.references.gauge import VARIATION, Gauge
@@ -12,13 +12,11 @@ LENGTHS = st.floats(0.0, 1e3)
 GAUGES = st.one_of(st.just(VARIATION), st.builds(Gauge, st.tuples(st.integers(1, 9), st.integers(1, 9))))
 
 
-@settings(deadline=None, derandomize=True)
 @given(GAUGES, LENGTHS, LENGTHS, LENGTHS, LENGTHS)
 def test_the_dual_norm_bounds_the_product(gauge: Gauge, s: float, t: float, m: float, k: float) -> None:
     assert m * s + k * t <= gauge.dual(m, k) * gauge.size(s, t) * (1 + 1e-12)
 
 
-@settings(deadline=None, derandomize=True)
 @given(GAUGES, st.floats(0.1, 1e3), st.floats(0.1, 1e3))
 def test_the_slopes_attain_it(gauge: Gauge, s: float, t: float) -> None:
     m, k = gauge.slopes(s, t)

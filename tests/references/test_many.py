@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 
 import numpy as np
@@ -148,9 +147,7 @@ def test_equal_neurons_divide_the_squared_norm_of_orthogonal_samples(p: int, q: 
 @pytest.mark.parametrize("signs", [(1, 1), (1, 1, -1, -1), (1, 1, 1, -1, -1, -1), (1, 1, -1)])
 def test_nearly_orthogonal_samples_need_no_branching(signs: tuple[int, ...]) -> None:
     problem = random_problem(100, 10_000, 0)
-    begun = time.perf_counter()
     star = minimum_norm(problem, Network.of_signs(signs))
-    assert time.perf_counter() - begun < 5.0
     assert (star.status, star.nodes) == (Optimality.OPTIMAL, 1)
     assert star.relative_interval <= 1e-12
     np.testing.assert_allclose(star.predictions, np.where(len(set(signs)) == 1, np.maximum(problem.labels, 0.0),
@@ -198,10 +195,9 @@ def test_large_networks_have_a_small_budget_and_an_interval_soon() -> None:
     problem, network = random_problem(100, 150, 0), Network.of_signs([1] * 10 + [-1] * 10)
     assert searched.usual_budget(problem, network) == searched.FEWEST
     assert searched.usual_budget(random_problem(8, 8, 0), Network.of_signs([1, 1])) == BUDGET
-    begun = time.perf_counter()
     star = minimum_norm(problem, network)
-    assert time.perf_counter() - begun < 60.0
     assert star.status is Optimality.BUDGET
+    assert star.nodes <= searched.FEWEST
     assert 0 < star.lower_bound < star.norm < np.inf
 
 
@@ -246,7 +242,7 @@ def test_a_bound_is_a_bound_whatever_the_multipliers(monkeypatch: pytest.MonkeyP
     assert 0 < star.lower_bound < least
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 8), width=st.integers(1, 16), corners=st.booleans())
 def test_the_excess_is_that_of_the_worst_corner_or_more(seed: int, size: int, width: int, corners: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 
 import numpy as np
@@ -76,41 +75,37 @@ def test_pieces_that_contradict_each_other_are_closed(features: list[list[int]],
     assert star.norm == pytest.approx(brute_force(rows, wanted), rel=1e-9)
 
 
-def solved(n: int, d: int, seed: int) -> tuple[int, float, float]:
-    """Nodes, relative interval and seconds of an optimal solution."""
+def solved(n: int, d: int, seed: int) -> tuple[int, float]:
+    """Nodes and relative interval of an optimal solution."""
     problem = random_problem(n, d, seed)
-    begun = time.perf_counter()
     star = minimum_norm(problem, PAIR)
-    seconds = time.perf_counter() - begun
     assert star.status is Optimality.OPTIMAL
     np.testing.assert_allclose(star.predictions, problem.labels, rtol=1e-12)
-    return star.nodes, star.relative_interval, seconds
+    return star.nodes, star.relative_interval
 
 
 @pytest.mark.parametrize("n", [10, 50, 200])
 def test_nearly_orthogonal_samples_need_no_branching(n: int) -> None:
-    nodes, interval, seconds = solved(n, 100 * n, 0)
+    nodes, interval = solved(n, 100 * n, 0)
     assert nodes == 1
     assert interval <= 1e-9
-    assert seconds < 1.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [10, 20, 50, 100, 200])
 def test_twenty_seeds_at_a_hundredth_need_no_branching_and_at_a_tenth_few_nodes(n: int) -> None:
     for seed in range(20):
-        nodes, interval, seconds = solved(n, 100 * n, seed)
-        assert (nodes, interval <= 1e-9, seconds < 1.0) == (1, True, True)
+        nodes, interval = solved(n, 100 * n, seed)
+        assert (nodes, interval <= 1e-9) == (1, True)
         assert solved(n, 10 * n, seed)[0] <= 50
 
 
-@pytest.mark.parametrize(("n", "d", "most"), [(16, 20, 1.0), (30, 60, 60.0), (50, 100, 60.0)])
+@pytest.mark.parametrize(("n", "d"), [(16, 20), (30, 60), (50, 100)])
 @pytest.mark.parametrize("seed", range(20))
-def test_problems_of_half_as_many_samples_as_features_are_closed(n: int, d: int, most: float, seed: int) -> None:
-    nodes, interval, seconds = solved(n, d, seed)
-    assert nodes > 0
+def test_problems_of_half_as_many_samples_as_features_are_closed_within_a_few_nodes(n: int, d: int, seed: int) -> None:
+    nodes, interval = solved(n, d, seed)
+    assert 0 < nodes <= 26
     assert interval <= 1e-8
-    assert seconds < most
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def weights_of(star: MinimumNorm) -> NDArray[np.float64]:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 12))
-@settings(deadline=None, derandomize=True, max_examples=80)
+@settings(max_examples=80)
 def test_agrees_with_brute_force_over_all_active_sets(seed: int, n: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     features, labels = rng.standard_normal((n, d)), rng.standard_normal(n)
@@ -68,7 +68,7 @@ def test_agrees_with_brute_force_over_all_active_sets(seed: int, n: int, d: int)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 7), st.integers(1, 5))
-@settings(deadline=None, derandomize=True, max_examples=120)
+@settings(max_examples=120)
 def test_agrees_with_brute_force_where_rows_repeat_vanish_and_depend(seed: int, n: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     features = rng.integers(-1, 2, (n, d)).astype(float)

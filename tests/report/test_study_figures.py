@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -337,8 +337,8 @@ def test_labels_come_from_one_glossary() -> None:
 
 
 @pytest.mark.parametrize("draw", ["map", "scaling", "distribution", "survival"])
-def test_large_studies_are_drawn_within_two_seconds(draw: str, tmp_path: Any) -> None:
-    """40 × 40 points × 20 trials, and 50 000 rows; the best of three, on a machine that may be busy."""
+def test_large_studies_are_drawn(draw: str, tmp_path: Path) -> None:
+    """40 × 40 points × 20 trials, and 50 000 rows; how long that takes is in the benchmarks."""
     if draw == "map":
         grid = {D: np.geomspace(1e3, 1e6, 40).tolist(), STEP: np.linspace(0.1, 2, 40).tolist()}
     else:
@@ -351,14 +351,8 @@ def test_large_studies_are_drawn_within_two_seconds(draw: str, tmp_path: Any) ->
         "distribution": lambda: distribution(rows, value=GAP, by=STEP, logarithmic=True),
         "survival": lambda: survival(rows, value=GAP, by=STEP),
     }
-    taken = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        page[draw]().savefig(tmp_path / "page.png")
-        taken.append(time.perf_counter() - begin)
-        if taken[-1] < 2:
-            break
-    assert min(taken) < 2
+    page[draw]().savefig(tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 10_000
 
 
 def test_figures_leave_no_trace() -> None:

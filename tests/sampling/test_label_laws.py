@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from relubias.errors import ArgumentError, DataError
@@ -35,7 +35,6 @@ def labels_of(law: Any, n: int, seed: int = 0) -> np.ndarray:
     return np.asarray(law.draw(np.empty((0, n)), UNIT, n, np.random.default_rng(seed))[0])
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.integers(1, 60), st.floats(0, 1), st.floats(0, 1), st.integers(0, 9))
 def test_counts_of_signs_are_exact_and_sizes_in_range(n: int, fraction: float, zeros: float, seed: int) -> None:
     labels = labels_of(Signs(0.5, 2.0, fraction, zeros), n, seed)

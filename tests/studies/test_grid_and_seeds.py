@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from study_cases import SMALL, computed, small
 
@@ -18,7 +18,6 @@ VALUES = st.one_of(
 COORDINATES = st.dictionaries(st.text("abc.", min_size=1, max_size=6), VALUES, min_size=1, max_size=4)
 
 
-@settings(deadline=None, derandomize=True)
 @given(COORDINATES, st.randoms(use_true_random=False))
 def test_order_of_coordinates_does_not_matter(coordinates: dict[str, Any], random: Any) -> None:
     items = list(coordinates.items())
@@ -27,7 +26,6 @@ def test_order_of_coordinates_does_not_matter(coordinates: dict[str, Any], rando
     assert seed_of(3, dict(items), 1) == seed_of(3, coordinates, 1)
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.integers(-(2**53), 2**53))
 def test_a_number_is_the_same_however_it_is_written(number: int) -> None:
     assert json_of(canonical(float(number), "x")) == json_of(canonical(number, "x"))

@@ -38,10 +38,16 @@ def in_a_thread(task: object) -> list[object]:
 
 
 def test_time_is_up_where_the_process_is_our_own() -> None:
-    begun = time.monotonic()
-    with pytest.raises(OverLimit, match=r"longer than its limit of 0.1 s"), limited(Limits(0.1), alone=True):
-        busy(20.0)
-    assert time.monotonic() - begun < 5.0
+    ended: list[float] = []
+
+    def task() -> None:
+        with limited(Limits(0.1), alone=True):
+            busy(20.0)
+            ended.append(20.0)
+
+    with pytest.raises(OverLimit, match=r"longer than its limit of 0.1 s"):
+        task()
+    assert not ended
     time.sleep(0.15)  # no alarm is left
 
 
@@ -56,9 +62,9 @@ def test_time_is_up_in_a_thread_among_others() -> None:
 @pytest.mark.parametrize("alone", [True, False])
 def test_who_is_in_time_is_left_alone_afterwards(alone: bool) -> None:
     for _ in range(20):
-        with limited(Limits(0.06), alone=alone):
+        with limited(Limits(0.5), alone=alone):  # a machine may take a rest of some tenths at any moment
             busy(0.001)
-    busy(0.2)
+    busy(0.7)
 
 
 def test_memory_is_up_where_the_process_is_our_own() -> None:

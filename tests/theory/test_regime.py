@@ -116,7 +116,7 @@ def test_the_json_has_no_infinities() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(-9, 9))
-@settings(deadline=None, derandomize=True, max_examples=25)
+@settings(max_examples=25)
 def test_the_verdict_does_not_depend_on_the_unit_of_the_features_or_the_order(seed: int, exponent: int) -> None:
     rng = np.random.default_rng(seed)
     features = gaussian(8, int(rng.integers(8, 2000)), seed)
@@ -130,7 +130,6 @@ def test_the_verdict_does_not_depend_on_the_unit_of_the_features_or_the_order(se
 
 
 @given(st.integers(0, 10**6), st.integers(1, 200))
-@settings(deadline=None, derandomize=True)
 def test_effective_dimensions_are_ordered_as_the_docstring_says(seed: int, d: int) -> None:
     spectrum = np.random.default_rng(seed).pareto(1.0, d) + 1e-3
     d2 = spectrum.sum() ** 2 / np.square(spectrum).sum()
