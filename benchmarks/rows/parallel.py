@@ -21,6 +21,7 @@ import pandas as pd
 from benchmarks.harness import Check, Row, Skipped, race
 from benchmarks.profiling import Job
 from benchmarks.tasks.cells import FLOOR, cell, floor
+from benchmarks.tasks.whole_studies import whole
 from relubias import studies
 
 FASTER = 1.8
@@ -52,7 +53,7 @@ def run(workers: int) -> pd.DataFrame:
     asked = study()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
-        studies.run(asked, path, workers=workers)
+        whole(asked, path, workers)
         table = studies.Store.open(path).to_pandas()
     complete(table, asked.n_cells)
     return table

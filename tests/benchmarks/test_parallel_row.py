@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from race_recorder import Recorder, measured, resize
 
+from benchmarks import __main__ as command
 from benchmarks.harness import Skipped
 from benchmarks.rows import parallel
+from benchmarks.tasks.whole_studies import whole
+from relubias import studies
 
 
 def test_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +95,38 @@ def test_a_study_of_the_row_is_run_and_has_to_be_complete(monkeypatch: pytest.Mo
     parallel.complete(table, 3)
     with pytest.raises(RuntimeError, match="1 of 4 cells are lost"):
         parallel.complete(table, 4)
+
+
+@pytest.mark.parametrize("interrupted", [True, False])
+def test_a_study_that_did_not_come_to_its_end_is_no_row(
+    interrupted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = parallel.study()
+
+    def run(study: studies.Study, path: Path, **options: int) -> SimpleNamespace:
+        assert (study, options) == (asked, {"workers": 2})
+        status = SimpleNamespace(done=study.n_cells - 3, failures=(("it broke", 3),))
+        return SimpleNamespace(interrupted=interrupted, status=status)
+
+    monkeypatch.setattr(studies, "run", run)
+    with pytest.raises(KeyboardInterrupt if interrupted else RuntimeError, match=None if interrupted else "3 cells"):
+        whole(asked, tmp_path / "s.db", 2)
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="the row wants two cores")
+def test_ctrl_c_during_a_study_ends_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resize(monkeypatch, parallel, CELLS=40)
+    plain = studies.run
+
+    def run(study: studies.Study, path: Path, *, workers: int) -> studies.RunReport:
+        def stop(snapshot: studies.Snapshot) -> None:
+            if snapshot.finished:
+                signal.raise_signal(signal.SIGINT)
+
+        return plain(study, path, workers=workers, progress=stop)
+
+    monkeypatch.setattr(studies, "run", run)
+    assert command.main(["parallel"]) == 130
+    assert "two workers |" not in capsys.readouterr().out
