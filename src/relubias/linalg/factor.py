@@ -23,6 +23,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from relubias.linalg.blas import gram_product, product
 from relubias.linalg.gram import Array, root_units
 from relubias.linalg.ordered import OrderedFactor, ordered_factor, regularity, shifted_factor
 from relubias.linalg.wide import converted_product, wide_product
@@ -244,7 +245,7 @@ class GramOperator:
 
     def matvec(self, vector: Array) -> Array:
         """Return K a for a vector (n,) or for the columns of a matrix (n, p)."""
-        return self.gram @ vector
+        return product(self.gram, vector)
 
     def wide_matvec(self, vector: NDArray[Any]) -> NDArray[np.longdouble]:
         """Return K a in extended precision where the machine has it, for residuals.
@@ -313,7 +314,7 @@ class GramOperator:
         if len(slopes) == 1 and np.all(slopes[:, union] == 1):
             return union, block
         together = slopes[:, union].astype(np.float64)
-        return union, block * (together.T @ together)
+        return union, block * gram_product(together.T)
 
     def pattern_modes(self, slopes: Slopes) -> PatternModes:
         """Decompose H for D_k = diag(slopes[k]), shape (m, n), of which at least one is not 0."""
@@ -323,7 +324,7 @@ class GramOperator:
         kept = values > null_level(size) * largest
         values, vectors = values[kept], vectors[:, kept]
         columns, within = self.columns(union), slopes[:, union]
-        images = np.stack([columns[:, own != 0] @ scaled(own[own != 0], vectors[own != 0]) for own in within])
+        images = np.stack([product(columns[:, own != 0], scaled(own[own != 0], vectors[own != 0])) for own in within])
         if len(slopes) == 1:  # D K D Q = QΛ holds exactly, the product only to rounding
             images[0, union] = scaled(1.0 / within[0], vectors * values)
         return PatternModes(union, values, vectors, images, largest, spectral_error(size) * largest)

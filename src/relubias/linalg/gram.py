@@ -17,15 +17,14 @@ import scipy.linalg.blas
 import scipy.sparse
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from relubias.linalg.blas import Array as Array
+from relubias.linalg.blas import gram_product, mirrored, product
 
 #: Number of float64 entries in one converted block: 2**18 of them are 2 MiB, and larger blocks are no faster.
 BLOCK_ENTRIES = 2**18
 
 #: What one product inside a sparse X Xᵀ costs, in products of a dense one (measured: 130 to 450).
 SPARSE_COST = 150
-
-_MIRRORED = 256  # rows that are mirrored at once
 
 
 @runtime_checkable
@@ -101,7 +100,7 @@ def gram_matrix(features: Any) -> Array:
             return symmetrised(np.asarray((numbers @ numbers.T).toarray(), dtype=np.float64))
         in_memory = isinstance(features, np.ndarray) and not isinstance(features, np.memmap)
         if in_memory and features.dtype == np.float64 and _is_direct(features):
-            return symmetrised(features @ features.T)
+            return gram_product(features)
         return gram_of_blocks(column_blocks(features), features.shape[0])[0]
 
 
@@ -116,24 +115,18 @@ def gram_of_blocks(blocks: Iterable[Array], n_samples: int) -> tuple[Array, int]
         gram = scipy.linalg.blas.dsyrk(
             1.0, block if straight else block.T, beta=1.0, c=gram, trans=not straight, lower=1, overwrite_c=1
         )
-    result = gram.T  # C-contiguous, its upper triangle filled
-    for first in range(0, n_samples, _MIRRORED):
-        rows = slice(first, first + _MIRRORED)
-        result[rows, :first] = result[:first, rows].T
-        corner = result[rows, rows]
-        corner[:] = np.triu(corner) + np.triu(corner, 1).T
-    return result, n_features
+    return mirrored(gram.T), n_features  # C-contiguous, its upper triangle filled
 
 
 def cross_product(left: Any, right: Any) -> Array:
     """Return L Rᵀ, shape (n_left, n_right), for two matrices with the same columns."""
     if is_sparse(left) and is_sparse(right):
         return np.asarray((as_float64(left) @ as_float64(right).T).toarray(), dtype=np.float64)
-    product = np.zeros((left.shape[0], right.shape[0]))
-    width = block_width(max(product.shape))
+    result = np.zeros((left.shape[0], right.shape[0]))
+    width = block_width(max(result.shape))
     for left_block, right_block in zip(column_blocks(left, width), column_blocks(right, width), strict=True):
-        product += left_block @ right_block.T
-    return product
+        result += product(left_block, right_block.T)
+    return result
 
 
 def row_combinations(coefficients: Array, features: Any) -> Array:
@@ -143,7 +136,7 @@ def row_combinations(coefficients: Array, features: Any) -> Array:
     result = np.empty((len(coefficients), features.shape[1]))
     first = 0
     for block in column_blocks(features):
-        result[:, first : first + block.shape[1]] = coefficients @ block
+        result[:, first : first + block.shape[1]] = product(coefficients, block)
         first += block.shape[1]
     return result
 

@@ -17,36 +17,44 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from relubias.linalg.gram import Array
+from relubias.linalg.blas import Array, gram_product
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedFactor:
-    """The factor of K − δ I.
+    """The parts of the factor of K − δ I that elimination wants.
 
     Attributes
     ----------
     front, rest : ndarray of int
         P and N.
-    lower : ndarray, shape (n, n)
-        The factor, its columns contiguous.
+    head : ndarray, shape (p, p)
+        L_P, its columns contiguous.
+    half : ndarray, shape (p, q)
+        W, its columns contiguous.
+    schur : ndarray, shape (q, q)
+        S.
     """
 
     front: NDArray[np.intp]
     rest: NDArray[np.intp]
-    lower: Array
+    head: Array
+    half: Array
+    schur: Array
 
     def blocks(self, units: Array) -> tuple[Array, Array, Array]:
-        """Return L_P, W and S of D⁻¹(K − δ I)D⁻¹, D = diag(units), of shapes (p, p), (p, q) and (q, q)."""
-        split, inverse = len(self.front), 1.0 / units
-        head = self.lower[:split, :split] * inverse[self.front][:, None]
-        below = self.lower[split:] * inverse[self.rest][:, None]
-        corner = below[:, split:]
-        return head, below[:, :split].T, corner @ corner.T
+        """Return L_P, W and S of D⁻¹(K − δ I)D⁻¹, D = diag(units)."""
+        inverse = 1.0 / units
+        if np.all(inverse == 1.0):
+            return self.head, self.half, self.schur
+        others = inverse[self.rest]
+        return self.head * inverse[self.front][:, None], self.half * others, self.schur * others * others[:, None]
 
 
 def ordered_factor(gram: Array, front: NDArray[np.bool_]) -> OrderedFactor | None:
     """Factor K − δ I with the samples `front` ahead; None where K is not proven regular.
+
+    Done block by block, so that no copy of the whole K is needed.
 
     Parameters
     ----------
@@ -55,14 +63,26 @@ def ordered_factor(gram: Array, front: NDArray[np.bool_]) -> OrderedFactor | Non
     front : ndarray of bool, shape (n,)
     """
     ahead, rest = np.flatnonzero(front), np.flatnonzero(~front)
-    order = np.concatenate([ahead, rest])
-    permuted = gram.take(order, axis=0).take(order, axis=1)
-    lower = shifted_factor(permuted, regularity(len(order)) * float(np.trace(gram)))
-    return None if lower is None else OrderedFactor(ahead, rest, lower)
+    shift = regularity(len(gram)) * float(np.trace(gram))
+    below = gram.take(rest, axis=0)
+    half, schur = below.take(ahead, axis=1).T, below.take(rest, axis=1)
+    del below
+    head = shifted_factor(gram.take(ahead, axis=0).take(ahead, axis=1), shift)
+    if head is None:
+        return None
+    if half.size:
+        half = scipy.linalg.blas.dtrsm(1.0, head, half, lower=1, overwrite_b=1)
+        schur -= gram_product(half.T)
+    schur[np.diag_indices_from(schur)] -= shift
+    if shifted_factor(schur.copy(), 0.0) is None:
+        return None
+    return OrderedFactor(ahead, rest, head, half, schur)
 
 
 def shifted_factor(matrix: Array, shift: float) -> Array | None:
     """Return the Cholesky factor of A − δ I, columns contiguous, in the place of A; None where there is none."""
+    if not matrix.size:
+        return matrix
     matrix[np.diag_indices_from(matrix)] -= shift
     # LAPACK reads columns: the transpose of the symmetric matrix is overwritten where it lies.
     lower, info = scipy.linalg.lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=1)

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.linalg.blas import gram_product
 from relubias.linalg.block_pivoting import NonNegativeMinimum, non_negative_minimum
 from relubias.linalg.cholesky import EPS, Cholesky, cholesky
 from relubias.linalg.factor import GramOperator
@@ -154,7 +155,7 @@ def _eliminate(operator: GramOperator, equal: NDArray[np.bool_], units: Array) -
     first = first[factor.kept]
     half = factor.half_solve(scaled(second, first).T)  # the order of entries that BLAS wants, since K is symmetric
     schur = scaled(second, second)
-    schur -= half.T @ half
+    schur -= gram_product(half.T)
     # A row whose remainder is rounding lies in the span of P: its β is already decided.
     undecided = np.flatnonzero(schur.diagonal() > (operator.n_samples + 16) * EPS)
     if len(undecided) < len(second):

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from relubias.linalg.blas import gram_product
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.factored import FactorOperator
 from relubias.linalg.gram import Array
@@ -58,7 +59,7 @@ class Lifted:
 
     def operator(self, operator: GramOperator) -> GramOperator:
         """The operator of the lifted samples, backed as that of the samples is."""
-        gram = operator.gram[np.ix_(self.samples, self.samples)] * (self.coefficients @ self.coefficients.T)
+        gram = operator.gram[np.ix_(self.samples, self.samples)] * gram_product(self.coefficients)
         if operator.factor is None:
             return GramOperator(gram)
         factor = self.coefficients[:, :, None] * operator.factor[self.samples][:, None, :]
