@@ -6,10 +6,12 @@ and the goals are held against numbers that stand here.
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,7 @@ from benchmarks.rows import (
     steps,
     studies,
     study,
+    threads,
 )
 from benchmarks.tasks import programs, training
 from benchmarks.tasks.memory import STATUS
@@ -317,6 +320,50 @@ def test_a_search_that_ends_in_another_way_is_refused() -> None:
         searches.task((*one, "budget", seconds))()  # type: ignore[arg-type]
 
 
+def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (threads.N_SAMPLES, threads.RATIO) == (200, 100)
+    assert threads.REPEATS >= 3
+    asked: list[tuple[str, bool]] = []
+
+    def seconds(name: str, *, alone: bool) -> float:
+        asked.append((name, alone))
+        return 2.0 if alone else 3.0
+
+    resize(monkeypatch, threads, seconds_in_a_process=seconds)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    rows, _ = measured(threads)
+    assert [row.name.partition(", n = 200")[0] for row in rows] == [*threads.TASKS]
+    assert {(row.rival, row.at_most) for row in rows} == {("the same on one thread", 1.5)}
+    assert all(row.ratio is not None and row.ratio.median == 1.5 for row in rows)
+    assert asked[:4] == [(next(iter(threads.TASKS)), alone) for alone in (False, True, True, False)]  # by turns
+    assert len(asked) == 2 * threads.REPEATS * len(threads.TASKS)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    with pytest.raises(Skipped, match="one core only"):
+        measured(threads)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_process_has_the_threads_that_are_asked_for(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    environments: list[dict[str, str]] = []
+
+    def run(command: list[str], *, env: dict[str, str], **_: object) -> SimpleNamespace:
+        environments.append(env)
+        return SimpleNamespace(stdout="0.25\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert threads.seconds_in_a_process("gradient flow", alone=alone) == 0.25
+    found = {name: value for name, value in environments[0].items() if name.endswith("_NUM_THREADS")}
+    assert found == (dict.fromkeys(threads.VARIABLES, "1") if alone else {})
+
+
+def test_every_task_of_threads_is_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    resize(monkeypatch, threads, N_SAMPLES=8, RATIO=50)
+    for name in threads.TASKS:
+        threads.report(name)
+        assert float(capsys.readouterr().out) > 0
+
+
 def test_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder = Recorder(monkeypatch, figures)
     written: list[bytes] = []
@@ -367,7 +414,7 @@ def test_profiles_are_of_the_jobs_that_are_measured(monkeypatch: pytest.MonkeyPa
     resize(monkeypatch, study, N_FEATURES=1000)
     rows = (chatter, limit, steps, memory, growth, minimum_norm, minimum_norm_large, gram, read_csv, plain_step, study)
     resize(monkeypatch, figures, SIDE=4, AT_A_POINT=3, ALONG=4, AT_EACH=8)
-    for row in (*rows, dimension, drawing, parallel, studies, figures, searches):
+    for row in (*rows, dimension, drawing, parallel, studies, figures, searches, threads):
         for job in row.jobs():
             job.task(), job.limit()
             assert job.remark.endswith(".")
@@ -416,6 +463,7 @@ GOALS = {
     studies: "10 020 cells in less than 120 s on two cores; workers busy for at least 85 % of it, "
     "by our own accounting",
     study: "100 times as fast as PyTorch with OSQP",
+    threads: "with the threads that BLAS takes by itself at most 1.5 times as long as with one",
 }
 
 

@@ -31,6 +31,8 @@ from benchmarks.machine import Beginning, commit, environment, libraries, machin
 from benchmarks.report import Report
 from benchmarks.table import HEADER, cells, digits, spread, table
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 class Stage:
     """A clock, and tasks that take the durations they were given, one a call."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from benchmarks.harness import Row, Sample
 from benchmarks.profiling import ELSEWHERE, Job, Profile, Watched, Watcher, cost_of_an_event, listing, name_of, watched
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 PACKAGE = str(Path("made", "up"))
 MOMENT = 1 / 1024  # of a second; sums of these are exact
@@ -33,13 +34,6 @@ class HandClock:
     def spend(self, moments: int) -> None:
         """Let so many moments pass in Python."""
         self.moments.extend(bytes(moments))
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """A second thread of BLAS would count as processor time."""
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from relubias.dynamics.general_iterate import GeneralIterate
 from relubias.dynamics.interrupts import undisturbed
 from relubias.dynamics.run import Progress, Run
 from relubias.dynamics.trajectory import LONGEST, Recorder, trajectory_of
+from relubias.linalg.blas import gram_product
 from relubias.linalg.factor import GramOperator
 from relubias.linalg.gram import Array
 from relubias.losses import SQUARED
@@ -202,9 +203,9 @@ def stable_step(operator: GramOperator, slopes: Array, hidden: Array | None = No
         A bound of ∂²ℓ/∂f².
     """
     everything = np.arange(operator.n_samples)
-    matrix = operator.block(everything) * (slopes.T @ slopes)
+    matrix = operator.block(everything) * gram_product(slopes.T)
     if hidden is not None:
-        matrix = matrix + hidden.T @ hidden
+        matrix = matrix + gram_product(hidden.T)
     if not np.all(np.isfinite(matrix)):
         return 0.0
     largest = scipy.linalg.eigvalsh(matrix, check_finite=False)[-1]

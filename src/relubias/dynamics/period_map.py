@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relubias.dynamics.stepping import Iterate
+from relubias.linalg.blas import frobenius, product
 from relubias.linalg.factor import EPS
 from relubias.linalg.gram import Array
 
@@ -182,8 +183,8 @@ class PeriodMap:
             rows = np.flatnonzero(slopes.any(axis=0))
             mixed = np.einsum("k,ki,kic->ic", self.signs, slopes[:, rows], self.images[:, rows])
             point = point - self.step_size * mixed.T @ (mixed @ point - self.labels[rows])
-            matrix -= self.step_size * mixed.T @ (mixed @ matrix)
-            norm = float(np.linalg.norm(matrix))
+            matrix -= self.step_size * product(mixed.T, product(mixed, matrix))
+            norm = frobenius(matrix)
             reach = max(reach, norm)
             if self.stable and norm <= CONTRACTED and step < self.period:
                 return matrix, step, reach

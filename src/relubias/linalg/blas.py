@@ -54,9 +54,15 @@ def gram_product(rows: Array) -> Array:
     return mirrored(scipy.linalg.blas.dsyrk(1.0, columns, trans=is_turned, lower=1).T)
 
 
+def frobenius(matrix: Array) -> float:
+    """Return ‖A‖_F, which asks no BLAS: NumPy's norm does, and for a large matrix with threads."""
+    return float(np.sqrt(np.square(matrix).sum()))
+
+
 def mirrored(upper: Array) -> Array:
     """Fill the lower triangle of a matrix, shape (m, m), that has zeros there, with the upper one, in place."""
     diagonal = upper.diagonal().copy()
+    np.fill_diagonal(upper, 0.0)
     for first in range(0, len(upper), _MIRRORED):
         rows = slice(first, first + _MIRRORED)
         upper[rows, :first] = upper[:first, rows].T

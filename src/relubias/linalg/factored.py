@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from relubias.linalg.blas import product
 from relubias.linalg.factor import EPS, GramOperator, PatternModes, Slopes, null_level, scaled, spectral_error
 from relubias.linalg.gram import Array
 
@@ -121,7 +122,7 @@ class FactorOperator(GramOperator):
 
     def matvec(self, vector: Array) -> Array:
         """Return K a = L (Lᵀ a) for a vector (n,) or for the columns of a matrix (n, p)."""
-        return np.asarray(self._lower @ (self._lower.T @ vector))
+        return product(self._lower, product(self._lower.T, vector))
 
     def wide_matvec(self, vector: NDArray[Any]) -> NDArray[np.longdouble]:
         """Return K a in extended precision where the machine has it."""
@@ -170,7 +171,7 @@ class FactorOperator(GramOperator):
         vectors, values, right = vectors[:, kept], values[kept], right[kept]
         width = self._lower.shape[1]
         parts = [right[:, k * width : (k + 1) * width].T for k in range(len(slopes))]
-        images = np.stack([self._lower @ part * values for part in parts])
+        images = np.stack([product(self._lower, part) * values for part in parts])
         if len(slopes) == 1:  # D K D Q = Q Σ² holds exactly, the product only to rounding
             images[0, union] = scaled(1.0 / slopes[0, union], vectors * values**2)
         return FactorModes(union, values**2, vectors, images, largest**2, spectral_error(size) * largest)

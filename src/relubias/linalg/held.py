@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from relubias.linalg.blas import frobenius, gram_product, product
 from relubias.linalg.cholesky import Cholesky, cholesky
 from relubias.linalg.factor import EPS, GramOperator, PatternModes, null_level, spectral_error
 from relubias.linalg.factored import FactorModes
@@ -65,30 +66,29 @@ class Held:
     def speeds(self, rates: Array) -> Array:
         """Return v = −K_ZZ⁻¹ K_Z: a for rates a of shape (n,) or (n, p); what a has on Z itself must be zero."""
         factor = self.operator.factor
-        reduced = self._basis @ rates if factor is None else self._basis.T @ (factor.T @ rates)
+        reduced = product(self._basis, rates) if factor is None else product(self._basis.T, product(factor.T, rates))
         solved = self._triangle.half_solve_transposed(reduced)
         return -(solved / (self._units if rates.ndim == 1 else self._units[:, None]))
 
     def half_image(self, rates: Array) -> Array:
         """Return a matrix R with RᵀR = aᵀ P a, from the factor L, for rates a of shape (n, p)."""
         assert self.operator.factor is not None
-        reached = self.operator.factor.T @ rates
-        return np.asarray(reached - self._basis @ (self._basis.T @ reached))
+        reached = product(self.operator.factor.T, rates)
+        return reached - product(self._basis, product(self._basis.T, reached))
 
     def image(self, rates: Array) -> Array:
         """Return P a, shape (n, p), exactly zero on Z."""
         factor = self.operator.factor
         if factor is None:
-            moved = self.operator.matvec(rates) - self._basis.T @ (self._basis @ rates)
+            moved = self.operator.matvec(rates) - product(self._basis.T, product(self._basis, rates))
         else:
-            moved = factor @ self.half_image(rates)
+            moved = product(factor, self.half_image(rates))
         moved[self.index] = 0.0
         return moved
 
     def eliminated(self, index: NDArray[np.intp]) -> Array:
         """Return K_AZ K_ZZ⁻¹ K_ZA for A = `index`."""
-        part = self._basis[:, index]
-        return np.asarray(part.T @ part)
+        return gram_product(self._basis[:, index].T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def mixed_modes(operator: GramOperator, slopes: Array, held: NDArray[np.bool_]) 
         if len(part.index):
             speeds[k, part.index] = part.speeds(_spread(slopes[k], union, modes.vectors))
     # An error E of K moves the Schur complement by [I, −K_RZ K_ZZ⁻¹] E [I, −K_RZ K_ZZ⁻¹]ᵀ.
-    lean = max((float(np.linalg.norm(speeds[k])) for k in range(len(parts))), default=0.0)
+    lean = max((frobenius(speeds[k]) for k in range(len(parts))), default=0.0)
     return MixedModes(replace(modes, blur=modes.blur * (1.0 + lean)), speeds, parts)
 
 
@@ -143,7 +143,7 @@ def _spread(slopes: Array, union: NDArray[np.intp], vectors: Array) -> Array:
 
 def _from_gram(operator: GramOperator, slopes: Array, parts: tuple[Held, ...], union: NDArray[np.intp]) -> PatternModes:
     within = slopes[:, union]
-    matrix = operator.block(union) * (within.T @ within)
+    matrix = operator.block(union) * gram_product(within.T)
     for row, part in zip(within, parts, strict=True):
         matrix -= row[:, None] * part.eliminated(union) * row
     values, vectors = scipy.linalg.eigh(matrix, check_finite=False)
