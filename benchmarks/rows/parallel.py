@@ -9,7 +9,6 @@ measured, cell by cell and to the last bit.
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,9 +17,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.harness import Check, Row, Skipped, race
+from benchmarks.harness import Check, Row, race
 from benchmarks.profiling import Job
 from benchmarks.tasks.cells import FLOOR, cell, floor
+from benchmarks.tasks.cores import require_two_cores
 from benchmarks.tasks.whole_studies import whole
 from relubias import studies
 
@@ -80,8 +80,7 @@ def measure() -> Iterator[Row]:
     Skipped
         If the machine has one core.
     """
-    if (os.cpu_count() or 1) < 2:
-        raise Skipped("there is one core only")
+    require_two_cores()
     yield race(
         f"a study of {CELLS} cells, two workers",
         partial(run, 2),

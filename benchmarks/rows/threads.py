@@ -21,9 +21,10 @@ from statistics import median
 import numpy as np
 
 import relubias
-from benchmarks.harness import Row, Sample, Skipped, elapsed
+from benchmarks.harness import Row, Sample, elapsed
 from benchmarks.profiling import Job
 from benchmarks.tasks.cells import FLOOR, cell, floor
+from benchmarks.tasks.cores import require_two_cores
 
 AT_MOST = 1.5
 GOAL = f"with the threads that BLAS takes by itself at most {AT_MOST:g} times as long as with one"
@@ -84,8 +85,7 @@ def measure() -> Iterator[Row]:
     Skipped
         If the machine has one core.
     """
-    if (os.cpu_count() or 1) < 2:
-        raise Skipped("there is one core only")
+    require_two_cores()
     for name in TASKS:
         several: list[float] = []
         one: list[float] = []

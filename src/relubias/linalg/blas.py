@@ -3,8 +3,8 @@
 NumPy and SciPy may each come with a BLAS that has threads of its own. Threads which have just worked wait busily for
 more, for milliseconds, and where there is not a core for each the threads of the other library have to wait until they
 give up. A computation of half a millisecond that alternates between products of the one and factorisations of the
-other takes sixteen times as long (n = 200, two cores). So whatever is large enough for threads goes to SciPy's, which
-has the factorisations; products too small for threads may be written with ``@``.
+other takes sixteen times as long (n = 200, two cores). So products of matrices beside a factorisation go to SciPy's,
+which has the factorisations; what is too small for threads may be written with ``@``.
 """
 
 from __future__ import annotations
